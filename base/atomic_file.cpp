@@ -43,7 +43,7 @@ Error NewFile::failed() const {
   const int cause = errno;
   return Error{concat("cannot write ", path_,
                       bytes_ == 0 ? "" : concat(" (", format_size(bytes_), ")"), ": ",
-                      errno_text(cause), "; what was there before is intact")};
+                      errno_text(cause), "; the previous file is intact")};
 }
 
 Result<NewFile> NewFile::in_folder_of(const std::string& path) {

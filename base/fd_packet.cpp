@@ -23,7 +23,7 @@ union Beside {
 Result<FdSockets> open_fd_sockets() {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-    return error_of_errno("cannot open a pair of sockets");
+    return error_of_errno("cannot open a socket pair");
   return FdSockets{OwnedFd(ends[0]), OwnedFd(ends[1])};
 }
 
@@ -33,8 +33,8 @@ Result<void> send_fd(int socket, std::string_view text, int fd) {
 
 Result<void> send_fds(int socket, std::string_view text, std::span<const int> fds) {
   if (fds.size() > kPacketFdsMax)
-    return Error{concat("a packet has ", fds.size(), " descriptors, at most ", kPacketFdsMax,
-                        " are possible")};
+    return Error{concat("a packet has ", fds.size(), " descriptors, more than the limit of ",
+                        kPacketFdsMax)};
   alignas(cmsghdr) char beside[CMSG_SPACE(kPacketFdsMax * sizeof(int))] = {};
   iovec part{const_cast<char*>(text.data()), std::min(text.size(), kFdPacketBytesMax)};
   msghdr packet{};

@@ -18,7 +18,7 @@ inline constexpr int kJsonDepthMax = 100;  ///< lists and objects in each other;
 template <class Json = nlohmann::json>
 Result<Json> parse_json(std::string_view text) {
   // The library takes a zero byte for the end, and whatever follows it for nothing.
-  if (text.find('\0') != text.npos) return Error{"is no JSON"};
+  if (text.find('\0') != text.npos) return Error{"is not JSON"};
   bool too_deep = false;
   using Parsed = typename Json::parse_event_t;
   // `depth`: of what an event lies in.
@@ -29,7 +29,7 @@ Result<Json> parse_json(std::string_view text) {
   };
   Json json = Json::parse(text.begin(), text.end(), within_depth, /*allow_exceptions=*/false);
   if (too_deep) return Error{concat("is nested deeper than ", kJsonDepthMax, " levels")};
-  if (json.is_discarded()) return Error{"is no JSON"};
+  if (json.is_discarded()) return Error{"is not JSON"};
   return json;
 }
 

@@ -17,8 +17,8 @@ Error cannot_map(std::uint64_t bytes, std::uint64_t page_bytes) {
   std::string why;
   if (errno == ENOMEM)
     why = page_bytes == kUsualPageBytes
-              ? "; is the address space limited (`ulimit -v`)?"
-              : "; are enough huge pages reserved and free (`grep Huge /proc/meminfo`)?";
+              ? "; raise the limit on address space (`ulimit -v`)"
+              : "; reserve more huge pages (`grep Huge /proc/meminfo` shows the free ones)";
   return Error{concat("cannot map ", bytes, " bytes (", errno_text(), ")", why)};
 }
 
@@ -66,7 +66,7 @@ Mapping::~Mapping() {
 Result<void> Mapping::keep_to_this_process() const {
   keep_out_of_dumps();
   if (madvise(data_, bytes_, MADV_DONTFORK) == 0) return {};
-  return error_of_errno("cannot keep shared memory from forked processes");
+  return error_of_errno("cannot hide shared memory from forked processes");
 }
 
 void Mapping::keep_out_of_dumps() const { madvise(data_, bytes_, MADV_DONTDUMP); }

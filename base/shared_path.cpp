@@ -27,7 +27,7 @@ std::int64_t owner_of_shared_folder(const std::string& path) {
 }
 
 constexpr const char* kElsewhere =
-    ", in a folder where everybody may make files; name a file elsewhere";
+    ", in a folder that all users may write; choose a file elsewhere";
 
 /// Whose it is; read after cannot().
 std::string owner_problem(const std::string& path, const struct stat& there) {
@@ -41,7 +41,7 @@ Result<void> check_may_write(const std::string& path, const struct stat& there) 
   if (const std::string problem = owner_problem(path, there); !problem.empty())
     return cannot("write", path, problem);
   if (S_ISREG(there.st_mode) && there.st_nlink > 1 && owner_of_shared_folder(path) >= 0)
-    return cannot("write", path, concat("it has several names (hard links)", kElsewhere));
+    return cannot("write", path, concat("it has several hard links", kElsewhere));
   return {};
 }
 
@@ -65,7 +65,7 @@ Result<OwnedFd> open_shared_path(const std::string& path, int flags, unsigned mo
     cause = errno;
   }
   if (file.get() < 0)
-    return cannot("write", path, cause == ENXIO ? "nobody reads it" : errno_text(cause));
+    return cannot("write", path, cause == ENXIO ? "no process reads it" : errno_text(cause));
   if (fstat(file.get(), &there) != 0) return cannot("write", path, errno_text());
   if (existing == Existing::file && !S_ISREG(there.st_mode))
     return cannot("write", path, "expected a regular file, found something else; remove it");
@@ -93,7 +93,7 @@ Result<std::string> read_whole_file(const std::string& path) {
   auto bytes = read_start(file.get(), static_cast<std::size_t>(status.st_size));
   if (!bytes) return cannot("read", path, errno_text());
   if (bytes->size() < static_cast<std::size_t>(status.st_size))
-    return cannot("read", path, "it became shorter meanwhile");
+    return cannot("read", path, "it was truncated while it was read");
   return *std::move(bytes);
 }
 

@@ -130,7 +130,7 @@ Result<std::uint64_t> parse_size(std::string_view text) {
     case Fault::not_whole:
       return Error{concat("the size ", quote(text), " is not a whole number of bytes")};
     case Fault::too_large:
-      return Error{concat("the size ", quote(text), " is too large; the most is 8388607TiB")};
+      return Error{concat("the size ", quote(text), " is too large; the maximum is 8388607TiB")};
     case Fault::none:
       break;
   }
@@ -154,7 +154,7 @@ Result<std::chrono::nanoseconds> parse_duration(std::string_view text) {
     case Fault::not_whole:
       return Error{concat("the duration ", quote(text), " is not a whole number of nanoseconds")};
     case Fault::too_large:
-      return Error{concat("the duration ", quote(text), " is too long; the most is 2562047h")};
+      return Error{concat("the duration ", quote(text), " is too long; the maximum is 2562047h")};
     case Fault::none:
       break;
   }
@@ -179,15 +179,16 @@ Result<std::uint64_t> parse_share(std::string_view text) {
   std::uint64_t share = 0;
   switch (multiply(quantity->number, percent ? kBillion / 100 : kBillion, kBillion, share)) {
     case Fault::too_large:
-      return Error{concat("the share ", quote(text), " is more than all")};
+      return Error{concat("the share ", quote(text), " is more than 100%")};
     case Fault::not_whole:
-      return Error{concat("the share ", quote(text), " is no whole number of billionths")};
+      return Error{concat("the share ", quote(text), " is not a whole number of billionths")};
     case Fault::none:
       break;
   }
-  if (share == 0) return Error{concat("the share ", quote(text), " is nothing")};
+  if (share == 0) return Error{concat("the share ", quote(text), " is zero")};
   if (share == kBillion && !percent)
-    return Error{concat("the share ", quote(text), " is all of it; write 100% if that is meant")};
+    return Error{
+        concat("the share ", quote(text), " means everything; write 100% if you mean that")};
   return share;
 }
 

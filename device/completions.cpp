@@ -20,12 +20,11 @@ constexpr std::chrono::microseconds kLookEvery{50};
 void SilenceWarning::look(const Device& device) {
   if (said_ || std::chrono::steady_clock::now() - begin_ < after_) return;
   said_ = true;
-  log_warning(
-      "device ", device.name(), " has not answered for ",
-      std::chrono::duration_cast<std::chrono::seconds>(after_).count(),
-      " s: copies are waited for, whose memory may not go before; does `nvidia-smi` answer? "
-      "`kill -9 ",
-      getpid(), "` ends this process");
+  log_warning("device ", device.name(), " has not answered for ",
+              std::chrono::duration_cast<std::chrono::seconds>(after_).count(),
+              " s: this process waits for copies before it frees their memory; check that "
+              "`nvidia-smi` answers, or run `kill -9 ",
+              getpid(), "` to end this process");
 }
 
 Result<std::unique_ptr<Completions>> Completions::create(std::shared_ptr<Device> device,

@@ -63,7 +63,7 @@ Result<std::shared_ptr<CudaDevice>> CudaDevice::open(std::shared_ptr<const CudaD
   const int devices = driver->devices();
   if (devices == 0)
     return Error{concat("device cuda:", index,
-                        ": no GPU is visible (see nvidia-smi and CUDA_VISIBLE_DEVICES)")};
+                        ": no visible GPU; check nvidia-smi and CUDA_VISIBLE_DEVICES")};
   if (index < 0 || index >= devices)
     return Error{concat("device cuda:", index, ": there ", devices == 1 ? "is 1 GPU" : "are ",
                         devices == 1 ? "" : concat(devices, " GPUs"), ", cuda:0",
@@ -108,31 +108,31 @@ Result<void> CudaDevice::settle(CudaStatus status, const char* what) {
   const std::lock_guard lock(mutex_);
   const bool fatal = std::find(kFatal.begin(), kFatal.end(), status) != kFatal.end();
   if (fatal && lost_.empty())
-    lost_ = concat("device ", name(), " is lost: ", what, " says ", driver_->name_of(status),
-                   "; the kernel's log names the cause (`dmesg | grep Xid`)");
+    lost_ = concat("device ", name(), " is lost: ", what, " returned ", driver_->name_of(status),
+                   "; look for the cause in the kernel log (`dmesg | grep Xid`)");
   if (!lost_.empty()) return Error{lost_, Refusal::lost};
-  return Error{concat("device ", name(), ": ", what, " says ", driver_->name_of(status))};
+  return Error{concat("device ", name(), ": ", what, " returned ", driver_->name_of(status))};
 }
 
 /// What of others is in the way: the device is not lost.
 Error CudaDevice::cannot_begin(CudaStatus status) const {
-  return {concat("device ", name(), ": cuDevicePrimaryCtxRetain says ", driver_->name_of(status),
-                 status == cuda_status::kOutOfMemory
-                     ? "; `nvidia-smi` shows who has its memory"
-                     : "; another process may have it for itself alone, as its compute mode says "
-                       "(`nvidia-smi -q -d COMPUTE`)")};
+  return {concat(
+      "device ", name(), ": cuDevicePrimaryCtxRetain returned ", driver_->name_of(status),
+      status == cuda_status::kOutOfMemory ? "; `nvidia-smi` shows which processes use its memory"
+                                          : "; another process may use it exclusively (`nvidia-smi "
+                                            "-q -d COMPUTE` shows the compute mode)")};
 }
 
 Error CudaDevice::no_memory(std::uint64_t bytes) {
   std::size_t free = 0;
   std::size_t total = 0;
   const CudaStatus known = call([&] { return calls().memory_info(&free, &total); });
-  return {concat("device ", name(), " is out of memory: ", format_size(bytes), " wanted",
-                 known == cuda_status::kSuccess
-                     ? concat(", ", format_size(free), " of ", format_size(total), " free")
-                     : "",
-                 "; a smaller batch or `prefetch` needs less, and `nvidia-smi` shows who else has "
-                 "some")};
+  return {concat(
+      "device ", name(), " is out of memory: ", format_size(bytes), " requested",
+      known == cuda_status::kSuccess
+          ? concat(", ", format_size(free), " of ", format_size(total), " free")
+          : "",
+      "; use a smaller batch or `prefetch`; `nvidia-smi` shows which processes use its memory")};
 }
 
 Result<DeviceAddress> CudaDevice::allocate(std::uint64_t bytes) {
@@ -155,8 +155,8 @@ Result<std::uint64_t> CudaDevice::shared_bytes(std::uint64_t bytes) {
   BRIGADE_TRY(
       settle(calls().device_attribute(&shares, kSharesMemory, device_), "cuDeviceGetAttribute"));
   if (shares == 0)
-    return Error{concat("device ", name(), ": it does not share memory between processes by ",
-                        "descriptors; leave `memory: device` out")};
+    return Error{concat("device ", name(), ": it cannot share memory between processes by ",
+                        "descriptors; omit `memory: device`")};
   std::size_t piece = 0;
   const CudaMemory kind = memory_kind();
   BRIGADE_TRY(settle(call([&] { return calls().granularity(&piece, &kind, 0); }),
@@ -227,7 +227,7 @@ Result<std::byte*> CudaDevice::allocate_pinned(std::uint64_t bytes) {
   void* at = nullptr;
   const CudaStatus status = call([&] { return calls().allocate_host(&at, bytes, kPortable); });
   if (status == cuda_status::kOutOfMemory)
-    return Error{concat("device ", name(), ": no ", format_size(bytes),
+    return Error{concat("device ", name(), ": cannot allocate ", format_size(bytes),
                         " of pinned memory; this process may lock ", locked_limit(),
                         " (`ulimit -l`)")};
   BRIGADE_TRY(settle(status, "cuMemHostAlloc"));
@@ -244,7 +244,7 @@ Result<std::byte*> CudaDevice::register_host(std::byte* at, std::uint64_t bytes,
   const CudaStatus status = call([&] { return calls().register_host(at, bytes, flags); });
   if (status == cuda_status::kSuccess) return at;
   const Result<void> settled = settle(status, "cuMemHostRegister");
-  return Error{concat(settled.error().message, " to pinning ", format_size(bytes),
+  return Error{concat(settled.error().message, " when pinning ", format_size(bytes),
                       "; this process may lock ", locked_limit(), " (`ulimit -l`)")};
 }
 

@@ -7,7 +7,7 @@
 namespace brigade {
 namespace {
 
-constexpr std::string_view kWithout = "; `device: auto` takes the CPU where there is no GPU";
+constexpr std::string_view kWithout = "; write `device: auto` to use the CPU without a GPU";
 
 template <class Function>
 bool find(void* library, const char* name, Function& out, std::string& missing) {
@@ -80,26 +80,27 @@ Result<void> CudaDriver::load(const std::string& path) {
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
     return Error{concat(kNoCudaDriver, ": ", dlerror(),
-                        "; where it is installed `nvidia-smi` lists the GPUs", kWithout)};
+                        "; install it (`nvidia-smi` must list the GPUs)", kWithout)};
   const std::string missing = find_calls(library, calls_);
   if (missing.empty()) return {};
-  return Error{concat("the NVIDIA driver ", path, " has no ", missing,
-                      ": it is too old; install that of CUDA ", cuda_version_text(kCudaDriverMin),
-                      " or later")};
+  return Error{concat("the NVIDIA driver ", path, " lacks ", missing,
+                      ": it is too old; install the driver of CUDA ",
+                      cuda_version_text(kCudaDriverMin), " or later")};
 }
 
 Result<void> CudaDriver::begin(int driver_min) {
   const CudaStatus begun = calls_.init(0);
   if (begun == cuda_status::kNoDevice) return {};
   if (begun == cuda_status::kDriverMismatch)
-    return Error{concat("the NVIDIA driver does not begin: ", name_of(begun),
-                        ": the kernel has another version of it than ", kCudaLibrary,
-                        "; restart the machine, or the container on a host with the same one")};
+    return Error{
+        concat("the NVIDIA driver does not start: ", name_of(begun),
+               ": the version of the kernel module differs from that of ", kCudaLibrary,
+               "; restart the machine, or run the container on a host with the same version")};
   if (begun != cuda_status::kSuccess)
-    return Error{concat("the NVIDIA driver does not begin: ", name_of(begun),
-                        "; see `nvidia-smi` and `dmesg`", kWithout)};
+    return Error{concat("the NVIDIA driver does not start: ", name_of(begun),
+                        "; check `nvidia-smi` and `dmesg`", kWithout)};
   if (calls_.driver_version(&version_) != cuda_status::kSuccess || version_ < driver_min)
-    return Error{concat("the NVIDIA driver is that of CUDA ", cuda_version_text(version_),
+    return Error{concat("the NVIDIA driver supports CUDA ", cuda_version_text(version_),
                         ", expected CUDA ", cuda_version_text(driver_min),
                         " or later; install a newer driver (`nvidia-smi` shows its version)")};
   if (calls_.device_count(&devices_) != cuda_status::kSuccess) devices_ = 0;

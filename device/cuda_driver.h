@@ -21,7 +21,7 @@ namespace brigade {
 
 inline constexpr const char* kCudaLibrary = "libcuda.so.1";
 /// What the error begins with where there is none.
-inline constexpr const char* kNoCudaDriver = "no NVIDIA driver here";
+inline constexpr const char* kNoCudaDriver = "no NVIDIA driver found";
 /// The oldest driver whose calls these are, as cuDriverGetVersion() has it: that of CUDA 11.4.
 inline constexpr int kCudaDriverMin = 11040;
 

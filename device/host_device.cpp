@@ -134,13 +134,13 @@ Result<void> HostDevice::take(Blocks& blocks, std::uint64_t at, std::uint64_t by
   std::uint64_t sum = bytes;
   for (const auto& [begin, taken] : blocks) {
     if (at < begin + taken && begin < at + bytes)
-      return Error{concat("device host: ", what, " is there already, at the same address")};
+      return Error{concat("device host: ", what, " is already registered at the same address")};
     sum += taken;
   }
   if (sum > limit)
     return Error{concat("device host: ", what, " of ", format_size(bytes),
-                        " does not fit: ", format_size(limit), " may be had, ",
-                        format_size(sum - bytes), " are taken")};
+                        " does not fit: the limit is ", format_size(limit), ", ",
+                        format_size(sum - bytes), " are in use")};
   blocks[at] = bytes;
   return {};
 }
@@ -152,7 +152,7 @@ void HostDevice::give_back(Blocks& blocks, std::uint64_t at) {
   if (block == blocks.end()) return;
   for (const auto& [begin, bytes] : in_flight_)
     if (begin < at + block->second && at < begin + bytes && lost_.empty())
-      lost_ = "memory was given back while it was being copied";
+      lost_ = "memory was freed while it was being copied";
   blocks.erase(block);
 }
 
@@ -219,9 +219,9 @@ Result<std::byte*> HostDevice::register_host(std::byte* at, std::uint64_t bytes,
   const std::lock_guard lock(mutex_);
   BRIGADE_TRY(check_locked());
   if (access == HostAccess::read_only && options_.read_only_refused)
-    return Error{"device host: it cannot pin memory to be read only"};
+    return Error{"device host: cannot pin read-only memory"};
   if (access == HostAccess::read_write && !may_write(at, bytes))
-    return Error{"device host: it cannot pin memory to be written that may only be read"};
+    return Error{"device host: cannot pin read-only memory for writing"};
   BRIGADE_TRY(take(pinned_, reinterpret_cast<std::uint64_t>(at), bytes, options_.pinned_bytes,
                    "pinned memory"));
   return at;
@@ -242,7 +242,7 @@ void HostDevice::destroy_stream(DeviceStream stream) { delete static_cast<Stream
 Result<DeviceEvent> HostDevice::create_event() {
   const std::lock_guard lock(mutex_);
   if (events_ >= options_.events)
-    return Error{concat("device host makes at most ", options_.events, " events (`events=`)")};
+    return Error{concat("device host supports at most ", options_.events, " events (`events=`)")};
   ++events_;
   return static_cast<DeviceEvent>(new std::shared_ptr<Event>(std::make_shared<Event>()));
 }
@@ -303,7 +303,7 @@ void HostDevice::run(const Copy& copy) {
     lose("a copy failed midway");
   else if (!copy.seen.empty() && (std::memcmp(copy.to, copy.seen.data(), copy.bytes) != 0 ||
                                   std::memcmp(copy.from, copy.seen.data(), copy.bytes) != 0))
-    lose("memory was written while it was being copied: it was given back before the event");
+    lose("memory was written while it was being copied: it was returned before the event");
   const std::lock_guard lock(mutex_);
   for (const std::byte* const at : {copy.from, static_cast<const std::byte*>(copy.to)}) {
     const auto found = in_flight_.find(reinterpret_cast<std::uint64_t>(at));

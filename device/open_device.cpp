@@ -23,7 +23,7 @@ int number(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() ? value : -1;
 }
 
-constexpr const char* kNoneVisible = "no GPU is visible (see nvidia-smi and CUDA_VISIBLE_DEVICES)";
+constexpr const char* kNoneVisible = "no visible GPU; check nvidia-smi and CUDA_VISIBLE_DEVICES";
 
 }  // namespace
 
@@ -37,8 +37,8 @@ Result<std::optional<int>> choose_gpu(std::string_view wanted, int replica, int 
   if (wanted == "cpu" || (wanted == "auto" && gpus == 0)) return std::optional<int>();
   if (wanted == "auto" || wanted == "cuda") {
     if (gpus == 0)
-      return Error{
-          concat("device ", wanted, ": ", kNoneVisible, "; device: auto takes the CPU instead")};
+      return Error{concat("device ", wanted, ": ", kNoneVisible,
+                          "; write device: auto to use the CPU without a GPU")};
     const int local_rank = std::max(0, number(variable("LOCAL_RANK")));
     return std::optional((local_rank * replicas + replica) % gpus);
   }

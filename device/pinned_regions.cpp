@@ -22,8 +22,8 @@ Result<void> populate(const std::byte* at, std::uint64_t bytes) {
   while (madvise(const_cast<std::byte*>(at), bytes, MADV_POPULATE_READ) != 0) {  // NOLINT
     if (errno == EINTR || errno == EAGAIN) continue;
     if (errno == EINVAL) return {};  // before Linux 5.14: whoever made the memory populates it
-    return Error{concat("there is no memory for ", format_size(bytes), " that were to be pinned (",
-                        errno_text(), ')')};
+    return Error{
+        concat("cannot populate ", format_size(bytes), " of memory to pin (", errno_text(), ')')};
   }
   return {};
 }
@@ -89,7 +89,7 @@ Result<void> PinnedRegions::copy(DeviceAddress to, const std::byte* from, std::u
     }
     return {};
   }
-  return Error{"a copy from memory that was not pinned"};
+  return Error{"a copy from memory that is not pinned"};
 }
 
 std::uint64_t PinnedRegions::bytes() const {

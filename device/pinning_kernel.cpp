@@ -25,8 +25,9 @@ bool pins_little(std::string_view kernel) {
 
 std::string kernel_cause(std::string_view kernel, std::uint64_t bytes) {
   if (bytes <= kPinnedBytesByBug || !pins_little(kernel)) return "";
-  return concat("; of ", format_size(bytes), " in all Linux ", kernel, " may refuse what is above ",
-                format_size(kPinnedBytesByBug), ", a bug of 6.11 to 6.13");
+  return concat("; out of ", format_size(bytes), " in total, Linux ", kernel,
+                " may reject all above ", format_size(kPinnedBytesByBug),
+                ", a bug of 6.11 to 6.13");
 }
 
 }  // namespace brigade

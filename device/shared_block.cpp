@@ -19,10 +19,10 @@ constexpr int kSizeSeals = F_SEAL_SHRINK | F_SEAL_GROW;
 
 Result<OwnedFd> make_shared_block(std::uint64_t bytes) {
   OwnedFd fd(memfd_create("brigade-device", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (fd.get() < 0) return error_of_errno("cannot make shared memory");
+  if (fd.get() < 0) return error_of_errno("cannot create shared memory");
   const auto whole = static_cast<off_t>(round_up(bytes, kBlockAlignment));
   if (ftruncate(fd.get(), whole) != 0 || fcntl(fd.get(), F_ADD_SEALS, kSizeSeals) != 0)
-    return error_of_errno(concat("cannot make ", bytes, " bytes of shared memory"));
+    return error_of_errno(concat("cannot create ", bytes, " bytes of shared memory"));
   return fd;
 }
 
@@ -34,7 +34,7 @@ Result<Mapping> map_shared_block(int fd, std::uint64_t bytes, MapMode mode) {
   if (seals < 0 || (seals & kSizeSeals) != kSizeSeals ||
       static_cast<std::uint64_t>(status.st_size) != whole)
     return Error{concat("expected shared memory of ", whole, " bytes, found ",
-                        seals < 0 ? "something else" : concat(status.st_size, " bytes"))};
+                        seals < 0 ? "memory of another kind" : concat(status.st_size, " bytes"))};
   const FilePart part{fd, 0, whole};
   BRIGADE_ASSIGN(Mapping mapping, Mapping::of({&part, 1}, mode));
   BRIGADE_TRY(mapping.keep_to_this_process());

@@ -34,7 +34,7 @@ Result<void> Uploader::prepare(Pin pin, std::span<const InputMemory> memory) {
   }
   pinned_.reset();
   if (pin == Pin::yes) return Error{pinned.error().message};
-  report_ = concat("copies ordinary memory, more slowly: ", pinned.error().message);
+  report_ = concat("copies from pageable memory, which is slower: ", pinned.error().message);
   return {};
 }
 

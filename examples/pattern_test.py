@@ -58,7 +58,7 @@ def workers(example, program, stage, at_work):
     leases = subprocess.run([example.brigade, "leases", str(program.pid)], check=False, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
     for pid, standing in re.findall(rf"(?m)^{stage}\.\d+ +([1-9]\d*) +(.*)$", leases):
-        if not (at_work and standing.endswith("has not begun")):
+        if not (at_work and standing.endswith("has not started")):
             yield int(pid)
 
 
@@ -165,7 +165,7 @@ def check_broken_module(example):
         program = example.start(MODULE=str(broken), TMPDIR=folder)
         said = example.end(program, code=1).splitlines()
         # A program in Python has the run's line in its log, and as its exception.
-        if not said or not all('"work"' in line and f"{broken} is no TorchScript" in line
+        if not said or not all('"work"' in line and f"{broken} is not a TorchScript" in line
                                for line in said):
             sys.exit("a TorchScript file that does not load: " + "\n".join(said))
         left = [path.name for path in pathlib.Path(folder).iterdir() if path != broken]

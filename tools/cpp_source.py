@@ -49,6 +49,25 @@ def includes(text: str):
             yield number, match.group(1) or match.group(2), match.group(1) is not None
 
 
+def literals(text: str):
+    """(line of the first, text) of the string literals outside #include. Those that follow each
+    other are one text, and what a backslash stands for is a space."""
+    line, parts, end = 0, [], 0
+    for match in _TOKEN.finditer(text):
+        token = match.group()
+        if token[0] not in '"R' or text.endswith("#include ", 0, match.start()):
+            continue
+        if parts and (token[0] == "R" or text[end:match.start()].strip()):
+            yield line, "".join(parts)
+            parts = []
+        if not parts:
+            line = text.count("\n", 0, match.start()) + 1
+        parts.append(token if token[0] == "R" else re.sub(r"\\.", " ", token[1:-1]))
+        end = match.end()
+    if parts:
+        yield line, "".join(parts)
+
+
 @dataclass(frozen=True)
 class Function:
     name: str

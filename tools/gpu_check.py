@@ -200,7 +200,7 @@ class Check:
         steps = "3" if no_gpu else "20" if self.quick else "200"
         done = self.call(self.feed_command("step", no_gpu, "--way", way, "--steps", steps), folder,
                          self.feed_environment())
-        if done.returncode == 0 and "copies ordinary memory" not in done.stderr:
+        if done.returncode == 0 and "copies from pageable memory" not in done.stderr:
             return json.loads(done.stdout)["samples_per_second"]
         self.note("runs", f"feed_{way}", "failed", why=done.stderr.strip().splitlines()[-1])
         return None

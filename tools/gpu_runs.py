@@ -100,8 +100,8 @@ def run_graph(check, folder, name, graph, device, more, environment=()):
         lines = [line for line in done.stderr.splitlines() if "error" in line]
         check.note("runs", name, "failed", why=(lines or [done.stderr[-500:]])[0])
         return None
-    said = [line for line in done.stderr.splitlines() if ": pinned " in line or ": copies ordinary "
-            in line]
+    said = [line for line in done.stderr.splitlines() if ": pinned " in line or
+            ": copies from pageable memory" in line]
     check.report.setdefault("pinning", {})[name] = said
     return json.loads((folder / f"{name}.json").read_text())
 

@@ -15,11 +15,12 @@ import sys
 
 import cpp_source
 from declarations import circles_of_c, dead_declarations, names_that_meet, own_includes
+from literals import literals
 from sources import Problem, Source, included, load, within
 from style_tables import (BANNED, COLUMNS_MAX, FOUND_AS, FUNCTION_LINES_MAX, LIBRARIES, LINES_MAX,
                           LINES_MAX_OF, NAMES_MAX, NAMES_MAX_OF, NO_LIBRARY, NO_TEST, PAGES,
                           PAGE_WORDS, REFERENCE, REFUSED, ROOMS, SKIPPED_FOLDERS, TESTED,
-                          TESTS_NAMES_MAX, WORDS, WRITTEN_PART)
+                          TESTS_NAMES_MAX, TEXTS, TEXT_WORDS, WORDS, WRITTEN_PART)
 
 # --- rules: each takes (sources, root) and yields problems --------------------------------------
 
@@ -333,6 +334,14 @@ def header_words(sources, _root):
                     yield Problem(source.path, number, "word", f"{match.group()!r}: {instead}")
 
 
+def text_words(sources, _root):
+    for source in sources:
+        for line, text in literals(source) if source.under(*TEXTS) else ():
+            for pattern, instead in PAGE_WORDS + TEXT_WORDS:
+                if match := re.search(pattern, text):
+                    yield Problem(source.path, line, "word", f"{match.group()!r}: {instead}")
+
+
 def endings(sources, _root):
     for source in sources:
         if source.text and not source.text.endswith("\n"):
@@ -363,7 +372,8 @@ def formatted(sources, root):
 
 RULES = (sizes, names_of_folders, layers, cycles, circles_of_c, own_includes, names_that_meet,
          dead_declarations, libraries, unused_libraries, documented_paths, listed_pages,
-         contracts, missing_tests, banned, words, page_words, header_words, endings, formatted)
+         contracts, missing_tests, banned, words, page_words, header_words, text_words, endings,
+         formatted)
 
 
 def check(root: pathlib.Path, rules=RULES):

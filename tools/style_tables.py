@@ -324,6 +324,23 @@ PAGE_WORDS = (
 )
 # Where the first comment of a header avoids these words, too.
 REFERENCE = ("include", "base", "device", "transports", "stages", "pipeline", "python")
+# Where the texts in string literals avoid them, and these.
+TEXTS = ("pipeline",)
+TEXT_WORDS = (
+    (r"\banew\b", "again, from scratch"),
+    (r"\bmay be had\b", "is available"),
+    (r"\bof which\b|\bth(?:at|ose) of\b", "repeat the noun"),
+    (r"(?<!there )\b(?:is|are) (?:none\b|no (?!longer\b|more\b))", "is not a"),
+    (r"\bcarr(?:y|ies) on\b", "continue"),
+    (r"\b(?:travel|travels) on\b", "pass through"),
+    (r"\buses? up\b", "consume"),
+    (r"\bl(?:ie|ies) over\b", "override"),
+    (r"\b(?:begin|begins|start|starts|started) again\b", "restart"),
+    (r"\bfor ever\b", "forever"),
+    (r"\bunasked\b", "automatically"),
+    (r"\bone that\b", "name it"),
+    (r"\bsays (?:both|neither|so)\b", "has, contains"),
+)
 # Parts of pages that a test writes from the program's own texts.
 WRITTEN_PART = r"<!-- (?:keys|operations|targets):.*?(?=\n## W|\n<!-- end|\Z)"
 TEXT_SUFFIXES = {".h", ".cpp", ".cu", ".py", ".md", ".cmake", ".txt", ".yaml", ".json", ".sh", ""}

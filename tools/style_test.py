@@ -265,6 +265,15 @@ class Rules(unittest.TestCase):
         self.fires(style.header_words, {"base/a.h": header, "base/a.cpp": header},
                    "base/a.h:4: word: 'whoever': name the subject")
 
+    def test_words_of_texts_are_the_fields(self):
+        code = ('// whoever\n#include "base/whoever.h"\nauto a = f("begin\\nit\\n" "goes "\n'
+                '           "on", 1, R"(a picture)");\nauto b = "there is no file";\n')
+        script = '"""Whoever."""\nA = f"{1} is no file"  # goes on\n\n\ndef f():\n    "goes on"\n'
+        self.fires(style.text_words, {"pipeline/a.cpp": code, "base/a.cpp": code,
+                                      "pipeline/a.py": script},
+                   "pipeline/a.cpp:3: word: 'goes on'", "pipeline/a.cpp:4: word: 'picture'",
+                   "pipeline/a.py:2: word: 'is no ': is not a")
+
     def test_endings(self):
         self.fires(style.endings, {"base/a.cpp": "int a;"}, "no newline")
         self.fires(style.endings, {"base/a.cpp": "int a;\n\n"}, "empty lines")

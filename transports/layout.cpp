@@ -83,21 +83,20 @@ std::uint64_t SharedShape::hash() const {
 Result<ControlHeader> read_control_header(const std::byte* memory, std::uint64_t bytes) {
   if (bytes < sizeof(ControlHeader)) {
     return Error{"the control segment has " + std::to_string(bytes) +
-                 " bytes, its header alone has " + std::to_string(sizeof(ControlHeader))};
+                 " bytes, less than its header: " + std::to_string(sizeof(ControlHeader))};
   }
   ControlHeader header;
   std::memcpy(&header, memory, sizeof header);
   if (std::memcmp(header.magic, kControlMagic, sizeof kControlMagic) != 0) {
-    return Error{"this is not a control segment of Brigade (its magic bytes are missing)"};
+    return Error{"this is not a Brigade control segment: its magic bytes are missing"};
   }
   if (header.bytes != bytes) {
-    return Error{"the control segment says it has " + std::to_string(header.bytes) +
+    return Error{"the control segment declares " + std::to_string(header.bytes) +
                  " bytes, the file has " + std::to_string(bytes)};
   }
   if (header.wake_order > static_cast<std::uint64_t>(WakeOrder::by_sleeper)) {
-    return Error{"the control segment names way " + std::to_string(header.wake_order) +
-                 " of waking sleepers, this program knows 0 and 1; start all processes from one "
-                 "build"};
+    return Error{"the control segment uses the wake-up order " + std::to_string(header.wake_order) +
+                 ", this program supports 0 and 1; start all processes from one build"};
   }
   return header;
 }
@@ -105,7 +104,7 @@ Result<ControlHeader> read_control_header(const std::byte* memory, std::uint64_t
 Result<void> check_layout(const ControlHeader& header, const SharedShape& shape,
                           std::uint64_t expected_bytes) {
   if (header.layout_hash == shape.hash() && header.bytes == expected_bytes) return {};
-  return Error{"the control segment was laid out by another version of Brigade: layout " +
+  return Error{"the control segment belongs to another version of Brigade: layout " +
                hex(header.layout_hash) + " with " + std::to_string(header.bytes) +
                " bytes, this program has " + hex(shape.hash()) + " with " +
                std::to_string(expected_bytes) + "; start all processes from one build"};

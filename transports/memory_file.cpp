@@ -52,7 +52,7 @@ Result<Mapping> map_memory(int fd, std::uint64_t bytes, MapMode mode, std::uint6
 
 Result<std::uint64_t> memory_bytes(int fd) {
   struct stat status;
-  if (fstat(fd, &status) != 0) return error_of_errno("cannot look at inherited shared memory");
+  if (fstat(fd, &status) != 0) return error_of_errno("cannot stat inherited shared memory");
   return static_cast<std::uint64_t>(status.st_size);
 }
 
@@ -66,7 +66,7 @@ Result<std::string> read_memory(int fd, std::uint64_t bytes_max) {
   const ssize_t have = read_all_at(fd, contents.data(), contents.size(), 0);
   if (have < 0) return error_of_errno("cannot read shared memory");
   if (static_cast<std::uint64_t>(have) < bytes)
-    return Error{"shared memory became shorter while it was read"};
+    return Error{"shared memory was truncated while it was read"};
   return contents;
 }
 
@@ -78,18 +78,18 @@ Result<OwnedFd> open_foreign_memory(const std::string& path, uid_t owner) {
   if (handle.get() < 0 || fstat(handle.get(), &status) != 0 || fstatfs(handle.get(), &system) != 0)
     return error_of_errno("cannot open it");
   if (!S_ISREG(status.st_mode) || system.f_type != TMPFS_MAGIC)
-    return Error{"expected memory, found a file that only has its name"};
+    return Error{"expected shared memory, found a file with the same name"};
   if (status.st_uid != owner) {
-    return Error{"expected memory of the user " + std::to_string(owner) +
-                 " who runs it, found that of " + std::to_string(status.st_uid)};
+    return Error{"expected memory of user " + std::to_string(owner) + ", found memory of user " +
+                 std::to_string(status.st_uid)};
   }
-  if (status.st_size == 0) return Error{"expected memory that holds something, found none"};
+  if (status.st_size == 0) return Error{"expected memory with contents, found none"};
   const std::string again = "/proc/self/fd/" + std::to_string(handle.get());
   OwnedFd fd(open(again.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (fd.get() < 0) return error_of_errno("cannot open it");
   const int seals = fcntl(fd.get(), F_GET_SEALS);
   if (seals < 0 || (seals & F_SEAL_SHRINK) == 0)
-    return Error{"expected memory that cannot shrink, found some that is not sealed against it"};
+    return Error{"expected memory sealed against shrinking, found unsealed memory"};
   return fd;
 }
 
@@ -107,8 +107,8 @@ Result<MemoryFile> MemoryFile::create(const std::string& name, std::uint64_t byt
   if (file.fd() < 0) return cannot_create(name);
   file.bytes_ = bytes;
   if (ftruncate(file.fd(), static_cast<off_t>(bytes)) != 0) {
-    return error_of_errno("cannot give shared memory \"" + name + "\" " + std::to_string(bytes) +
-                          " bytes");
+    return error_of_errno("cannot resize shared memory \"" + name + "\" to " +
+                          std::to_string(bytes) + " bytes");
   }
   if (fcntl(file.fd(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     return error_of_errno("cannot seal shared memory \"" + name + "\"");
@@ -143,7 +143,7 @@ Result<void> populate(std::byte* data, std::uint64_t bytes, int fd, std::uint64_
   if (errno == EINVAL &&
       fallocate(fd, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0)
     return {};
-  return error_of_errno("cannot get " + std::to_string(bytes) + " bytes of memory");
+  return error_of_errno("cannot allocate " + std::to_string(bytes) + " bytes of memory");
 }
 
 void release_pages(std::byte* data, std::uint64_t bytes) {

@@ -32,7 +32,7 @@ Shares softmax(const SharedTensor& policy) {
 struct NoParams {};
 
 Contract<NoParams> actor_contract() {
-  return Contract<NoParams>("actor", "Pulls levers by the newest policy.")
+  return Contract<NoParams>("actor", "Pulls levers according to the newest policy.")
       .transform()
       .outputs([](const NoParams&, const Ports&) -> Result<Ports> {
         return Ports{{"levers", i64, {kPulls}}, {"rewards", f32, {kPulls}}, {"version", i64, {}}};

@@ -90,8 +90,7 @@ Result<bool> run_rank(const App& app) {
     if (world > 1) group = meet(rank, world);
   } catch (const std::exception& error) {
     const std::string_view why = error.what();
-    return Error{concat("rank ", rank, " of ", world, " has waited ",
-                        variable("RANK_TIMEOUT", "60"),
+    return Error{concat("rank ", rank, " of ", world, " waited ", variable("RANK_TIMEOUT", "60"),
                         " s for the others: ", why.substr(0, why.find('\n')))};
   }
   BRIGADE_ASSIGN(const double loss, train(app, group.get()));

@@ -21,7 +21,7 @@ struct CollatzParams {};
 Contract<CollatzParams> collatz_contract() {
   return Contract<CollatzParams>("collatz", "Counts the steps to 1.")
       .transform()
-      .input("start", {DType::i64}, {}, "a number from 1 on")
+      .input("start", {DType::i64}, {}, "a number, at least 1")
       .outputs([](const CollatzParams&, const Ports& in) -> Result<Ports> {
         return Ports{*in.find("start"), TensorType{"steps", DType::i64, {}}};
       });

@@ -33,8 +33,8 @@ Contract<TrainerParams> trainer_contract() {
       .consumer()
       .takes(Takes::batches)
       .param("lr", &TrainerParams::lr, 0, 1, "learning rate")
-      .input("image", {DType::u8}, {28, 28, 1}, "pictures")
-      .input("label", {}, {}, "their classes");
+      .input("image", {DType::u8}, {28, 28, 1}, "images")
+      .input("label", {}, {}, "classes of the images");
 }
 
 class Trainer : public Stage {

@@ -47,7 +47,7 @@ class Jitter : public Stage {
     const auto from = in["data"].as<float>();
     const auto to = out["data"].as<float>();
     for (std::size_t i = 0; i < from.size(); ++i) {
-      if (!std::isfinite(from[i])) return Error{concat("element ", i, " is no finite number")};
+      if (!std::isfinite(from[i])) return Error{concat("element ", i, " is not a finite number")};
       const double noise = random.uniform(-params_.amplitude, params_.amplitude);
       to[i] = static_cast<float>(from[i] + noise);
     }

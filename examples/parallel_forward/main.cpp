@@ -45,10 +45,10 @@ at::Tensor place_of(const at::Tensor& data) {
 }
 
 Contract<ForwardParams> forward_contract() {
-  return Contract<ForwardParams>("forward", "A module, forwards.")
+  return Contract<ForwardParams>("forward", "Runs the forward pass of a module.")
       .transform()
       .takes(Takes::batches)
-      .param("seed", &ForwardParams::seed, 0, 1e9, "of its weights")
+      .param("seed", &ForwardParams::seed, 0, 1e9, "seed of the weights")
       .input("data", {f32}, {256}, "numbers")
       .outputs([](const ForwardParams&, const Ports&) -> Result<Ports> {
         return Ports{{"y", f32, {8}}, {"place", i64, {2}}};
@@ -93,7 +93,7 @@ Result<bool> combine(const App& app, const std::vector<std::string>& settings) {
   BRIGADE_TRY(run->wait());
   std::printf("%d samples through two modules, at most %.0e from one process\n",
               static_cast<int>(samples), furthest);
-  std::printf("both and this program have read the same memory: %s\n", same ? "True" : "False");
+  std::printf("both modules and this program read the same memory: %s\n", same ? "True" : "False");
   return samples == 2000 && furthest < 1e-5 && same;
 }
 

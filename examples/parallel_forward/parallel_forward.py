@@ -56,7 +56,7 @@ def main():
             same &= all((batch[f"{name}.place"] == place).all() for name in ("first", "second"))
             samples += batch.size
     print(f"{samples} samples through two modules, at most {furthest:.0e} from one process")
-    print(f"both and this program have read the same memory: {same}")
+    print(f"both modules and this program read the same memory: {same}")
     return samples == 2000 and furthest < 1e-5 and same
 
 

@@ -56,8 +56,9 @@ Result<bool> compare(const App& app, const std::vector<std::string>& settings) {
   BRIGADE_ASSIGN(const Means expected,
                  means_of(app, alone.in_process().set("stages.work.replicas=1")));
   const auto largest = std::ranges::max_element(means) - means.begin();
-  std::cout << means.size() << " means; the largest is that of sample " << largest
-            << "\nthe same as of one process: " << (means == expected ? "True" : "False") << '\n';
+  std::cout << means.size() << " means; the largest belongs to sample " << largest
+            << "\nequal to the result of one process: " << (means == expected ? "True" : "False")
+            << '\n';
   return means == expected;
 }
 

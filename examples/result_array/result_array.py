@@ -39,8 +39,8 @@ def means_of_one_process():
 
 def main():
     means, alone = means_of_workers(), means_of_one_process()
-    print(f"{len(means)} means; the largest is that of sample {means.argmax()}")
-    print(f"the same as of one process: {numpy.array_equal(means, alone)}")
+    print(f"{len(means)} means; the largest belongs to sample {means.argmax()}")
+    print(f"equal to the result of one process: {numpy.array_equal(means, alone)}")
     return numpy.array_equal(means, alone)
 
 

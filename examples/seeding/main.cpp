@@ -17,7 +17,7 @@ using namespace brigade;  // an example is all about it
 struct NoiseParams {};
 
 Contract<NoiseParams> noise_contract() {
-  return Contract<NoiseParams>("noise", "Three numbers of a generator of LibTorch's.")
+  return Contract<NoiseParams>("noise", "Three numbers from a LibTorch generator.")
       .transform()
       .rest_passes()
       .outputs([](const NoiseParams&, const Ports&) -> Result<Ports> {
@@ -58,7 +58,7 @@ Result<bool> compare(const App& app) {
   BRIGADE_ASSIGN(const Draws three, draws(app, graph, 3));
   const bool same = one == two && one == three;
   const std::size_t different = std::set(one.begin(), one.end()).size();
-  std::cout << different << " samples with numbers of their own, the same for 1, 2 and 3 replicas: "
+  std::cout << different << " samples with different numbers, the same for 1, 2 and 3 replicas: "
             << (same ? "True" : "False") << '\n';
   return same && different == 1000;
 }

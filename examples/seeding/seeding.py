@@ -30,6 +30,6 @@ if __name__ == "__main__":
     one, two, three = map(draws, (1, 2, 3))
     same = all(torch.equal(a, b) and torch.equal(a, c) for a, b, c in zip(one, two, three))
     different = len({tuple(row) for row in one[1].tolist()})
-    print(f"{different} samples with numbers of their own, the same for 1, 2 and 3 replicas: "
+    print(f"{different} samples with different numbers, the same for 1, 2 and 3 replicas: "
           f"{same}")
     sys.exit(0 if same and different == 1000 else 1)

@@ -24,9 +24,9 @@ struct ModuleParams {
 Contract<ModuleParams> module_contract() {
   return Contract<ModuleParams>("torchscript", "Runs a TorchScript module.")
       .transform()
-      .param("file", &ModuleParams::file, "what torch.jit.save() has written")
+      .param("file", &ModuleParams::file, "file written by torch.jit.save()")
       .required()
-      .input("x", {f32}, {16}, "a task")
+      .input("x", {f32}, {16}, "input of the task")
       .outputs([](const ModuleParams&, const Ports& in) -> Result<Ports> {
         return Ports{*in.find("x"), {"y", f32, {4}}};
       });
@@ -36,7 +36,7 @@ Result<torch::jit::Module> load(const std::string& file) {
   try {
     return torch::jit::load(file);
   } catch (const std::exception&) {  // its text is a page
-    return Error{file + " is no TorchScript: expected what torch.jit.script(model).save() writes"};
+    return Error{file + " is not a TorchScript file; write it with torch.jit.script(model).save()"};
   }
 }
 
@@ -87,8 +87,8 @@ Result<bool> answer(const App& app, const std::string& file, bool any) {
   const at::Tensor alone = module.forward({tasks}).toTensor();  // the same in one process
   const bool once = answers == tasks.size(0) && x.equal(tasks);
   const bool same = y.allclose(alone, 0, 1e-5);
-  std::cout << answers << " answers, each task's once and in order: " << (once ? "True" : "False")
-            << "\nthe same as of one process: " << (same ? "True" : "False") << '\n';
+  std::cout << answers << " answers, one per task and in order: " << (once ? "True" : "False")
+            << "\nequal to the result of one process: " << (same ? "True" : "False") << '\n';
   return once && same;
 }
 

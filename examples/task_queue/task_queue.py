@@ -22,8 +22,8 @@ def load(file):
     try:
         return torch.jit.load(file).eval()
     except (RuntimeError, ValueError):  # its text is a page
-        raise ValueError(f"{file} is no TorchScript: expected what "
-                         "torch.jit.script(model).save() writes") from None
+        raise ValueError(f"{file} is not a TorchScript file; write it with "
+                         "torch.jit.script(model).save()") from None
 
 
 @brigade.stage(inputs={"x": "f32[16]"}, outputs={"x": "=x", "y": "f32[4]"})
@@ -74,8 +74,8 @@ def main(as_they_finish):
     asked, answered = (torch.cat([batch[name] for batch in answers]) for name in "xy")
     with torch.inference_mode():
         alone = module(tasks)  # the same in one process
-    print(f"{len(answered)} answers, each task's once and in order: {torch.equal(asked, tasks)}")
-    print(f"the same as of one process: {torch.allclose(answered, alone, atol=1e-5)}")
+    print(f"{len(answered)} answers, one per task and in order: {torch.equal(asked, tasks)}")
+    print(f"equal to the result of one process: {torch.allclose(answered, alone, atol=1e-5)}")
     return torch.equal(asked, tasks) and torch.allclose(answered, alone, atol=1e-5)
 
 

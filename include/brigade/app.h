@@ -1,8 +1,8 @@
 #pragma once
 
-// A program that runs graphs. Brigade starts every stage as a process of its own by executing
-// the program again; such a worker never returns from the constructor of App. Therefore make
-// the App first in main(), before the program opens windows, files or devices:
+// A program that runs graphs. Brigade starts every stage as a separate process by executing the
+// program again; in such a worker the constructor of App never returns. Therefore create the App
+// first in main(), before the program opens windows, files or devices:
 //
 //   int main(int argc, char** argv) {
 //     brigade::StageTypes types;
@@ -24,20 +24,20 @@ namespace brigade {
 
 class BRIGADE_API App {
  public:
-  /// `types`: the program's own, found before those that come with Brigade.
+  /// `types`: the program's own stage types, which take precedence over those of Brigade.
   App(int argc, char** argv, const StageTypes& types = {});
 
   /// For a host that cannot be executed again, such as an interpreter: workers execute `program`, a
-  /// `brigade` of this version. Empty: the one that was installed with this library. They know the
-  /// stage types that come with Brigade, and those of plugins. An error: there is no such program.
+  /// `brigade` of this version. Empty: the one installed with this library. Workers know the stage
+  /// types of Brigade and of plugins. Error: the program does not exist.
   static Result<App> of_host(std::string program = "");
 
-  /// The commands of `brigade` (run, check, plan, ...) with this program's stage types; returns the
-  /// exit code.
+  /// Runs the commands of `brigade` (run, check, plan, ...) with this program's stage types;
+  /// returns the exit code.
   int run_command() const;
 
   const StageTypes& types() const { return types_; }
-  /// What workers execute: a path.
+  /// Path of the program that workers execute.
   const std::string& workers() const { return workers_; }
   /// CLOCK_MONOTONIC, nanoseconds, when the program started.
   std::int64_t started_ns() const { return started_ns_; }
@@ -50,8 +50,7 @@ class BRIGADE_API App {
   std::int64_t started_ns_;
 };
 
-/// What main() returns of a program that says whether all was right: 0, else 1. An error is a line
-/// on standard error.
+/// Exit code for main(): 0 for true, otherwise 1. Prints an error as a line on standard error.
 BRIGADE_API int exit_code(const Result<bool>& right);
 
 }  // namespace brigade

@@ -1,7 +1,8 @@
 #pragma once
 
-// The contract of a stage type: its name, inputs, outputs and parameters, without a heavy library,
-// so that `brigade check` loads none. Heavy stages have it in a separate file, NAME_contract.cpp.
+// The contract of a stage type: its name, inputs, outputs and parameters. It needs no heavy
+// library, so that `brigade check` loads none. Heavy stages have it in a separate file,
+// NAME_contract.cpp.
 //
 //   Contract<FlipParams> flip_contract() {
 //     return Contract<FlipParams>("flip", "Mirrors an image left to right.")
@@ -80,15 +81,15 @@ class Contract {
     erased_.params.back().default_value = {};
     return *this;
   }
-  /// The header of the file that the parameter just declared (an InputPath) names goes to
-  /// outputs(); of InputPaths as "PARAM.NAME", of InputFiles "PARAM.0", ... (at most
+  /// Passes the header of the file named by the parameter just declared (an InputPath) to
+  /// outputs(); for InputPaths as "PARAM.NAME", for InputFiles as "PARAM.0", ... (at most
   /// kMetadataFilesMax).
   Contract& file_header() {
     erased_.metadata.push_back(erased_.params.back().name);
     return *this;
   }
 
-  /// An input tensor; no dtypes: any dtype.
+  /// Declares an input tensor; no dtypes: any dtype.
   Contract& input(std::string name, std::vector<DType> dtypes, std::vector<Dim> shape,
                   std::string help) {
     erased_.inputs.push_back(
@@ -116,8 +117,8 @@ class Contract {
   Contract& flat_map(Fn most) {
     return renumbers(Numbering::flat_map, most);
   }
-  /// Of a producer: `fn(const P&, const FileMetadata&)` says how many samples it has, as a number
-  /// or a SampleCount (optional: nothing where that is not known).
+  /// For a producer: `fn(const P&, const FileMetadata&)` returns its number of samples, as a number
+  /// or a SampleCount (optional: nothing if unknown).
   template <class Fn>
   Contract& counts(Fn fn) {
     erased_.samples = [fn](const void* params,
@@ -126,25 +127,25 @@ class Contract {
     };
     return *this;
   }
-  /// Of a producer with the parameters `classes` (a file) and `names` (a list): `fn(const P&)`
-  /// gives the classes by their numbers, as StageContract::named_classes.
+  /// For a producer with the parameters `classes` (a file) and `names` (a list): `fn(const P&)`
+  /// returns the classes by number, as StageContract::named_classes does.
   template <class Fn>
   Contract& named_classes(Fn fn) {
     return set(&StageContract::named_classes, of_params(fn));
   }
-  /// Says that with parameters for which `fn(const P&)` holds, outputs depend on Inputs::random().
+  /// Declares that outputs depend on Inputs::random() if `fn(const P&)` returns true.
   template <class Fn>
   Contract& draws(Fn fn) {
     return set(&StageContract::draws, of_params(fn));
   }
-  /// `most(const P&)`: bytes that process() takes at most; the parameter `by` decides.
+  /// `most(const P&)`: most bytes that process() allocates, controlled by the parameter `by`.
   template <class Fn>
   Contract& private_bytes(std::string by, Fn most) {
     erased_.private_bytes_by = std::move(by);
     return set(&StageContract::private_bytes, of_params(most));
   }
-  /// `names(const P&)`: the inputs that process() reads by device_tensor() where they lie on a
-  /// device, and the outputs that it writes so under `memory: device`.
+  /// `names(const P&)`: the inputs that process() reads by device_tensor() if they are on a device,
+  /// and the outputs that it writes that way under `memory: device`.
   template <class Fn>
   Contract& reads_on_device(Fn names) {
     return set(&StageContract::reads_on_device, of_params(names));
@@ -153,23 +154,23 @@ class Contract {
   Contract& writes_on_device(Fn names) {
     return set(&StageContract::writes_on_device, of_params(names));
   }
-  /// `names(const P&)`: the inputs that process() copies to that device (input_memory, `pin:`).
+  /// `names(const P&)`: the inputs that process() copies to the device (input_memory, `pin:`).
   template <class Fn>
   Contract& uploads(Fn names) {
     return set(&StageContract::uploads, of_params(names));
   }
-  /// The runtime keeps its samples; `room(const P&)`: so many are asked for, as an optional.
+  /// The runtime caches its samples; `room(const P&)`: the requested capacity, as an optional.
   template <class Fn>
   Contract& caches(Fn room) {
     erased_.cache = true;
     return counts([room](const P& params, const FileMetadata&) { return room(params); });
   }
   Contract& stateful() { return set(&StageContract::stateful, true); }
-  /// Of a consumer: Stage::save() gives its state, and open() resumes from it.
+  /// For a consumer: Stage::save() returns its state, and open() resumes from it.
   Contract& saves() { return set(&StageContract::saves, true).stateful(); }
-  /// Of a consumer: process() may keep() batches beyond its return, `hold:` of them at once.
+  /// For a consumer: process() may keep() batches after it returns, `hold:` of them at once.
   Contract& holds() { return set(&StageContract::holds, true).takes(Takes::batches); }
-  /// Where its `device:` is not the CPU: elsewhere Inputs::may_keep() is false.
+  /// Same, but only if `device:` is not the CPU; otherwise Inputs::may_keep() is false.
   Contract& holds_for_device() {
     erased_.holds_for_device = true;
     return holds();
@@ -179,9 +180,9 @@ class Contract {
     return *this;
   }
 
-  /// `fn(const P&, const Ports& in)` or `fn(const P&, const Ports& in, const FileMetadata&)`,
-  /// giving the output tensors (those named by this type; what passes is added by the runtime), or
-  /// an error in the user's terms. Consumers return empty Ports and use it as their check.
+  /// `fn(const P&, const Ports& in)` or `fn(const P&, const Ports& in, const FileMetadata&)`
+  /// returns the output tensors that this type names (the runtime adds those that pass), or an
+  /// error in the user's terms. Consumers return empty Ports and use it as their check.
   template <class Fn>
   Contract& outputs(Fn fn) {
     erased_.outputs = [fn](const void* params, const Ports& in,

@@ -45,7 +45,7 @@ struct Tensor {
   std::uint64_t byte_offset;
 };
 
-/// Of consumers before DLPack 1.0: DLManagedTensor.
+/// DLManagedTensor, for consumers before DLPack 1.0.
 struct Managed {
   Tensor dl_tensor;
   void* manager_ctx;
@@ -92,7 +92,7 @@ inline DataType data_type(DType dtype) {
   return {kUInt, bits, 1};
 }
 
-/// A managed tensor and what it keeps: the batch, or a copy.
+/// A managed tensor and what it keeps alive: the batch, or a copy.
 template <class ManagedTensor>
 struct Lease {
   struct Freed {
@@ -136,15 +136,15 @@ struct Lease {
 
 }  // namespace dlpack
 
-/// A tensor of `batch`, or of a row of it (a ragged one of a row only, else it aborts), which is
-/// given back by its deleter. ManagedTensor:
-/// dlpack::Versioned or dlpack::Managed, or the same of another header. Where the program may not
-/// write (Batch::writable()) a versioned tensor says that it is to be read only; the other, which
-/// cannot say so, is a copy that holds no batch. Any thread; throws std::bad_alloc.
+/// A tensor of `batch` or of one of its rows; its deleter releases the batch. A ragged tensor must
+/// come from a row, otherwise it aborts. ManagedTensor: dlpack::Versioned or dlpack::Managed, or
+/// the same type of another header. If the program may not write it (Batch::writable()), a
+/// versioned tensor is marked read-only; an unversioned one is a copy that does not hold the batch.
+/// Any thread; throws std::bad_alloc.
 template <class ManagedTensor = dlpack::Versioned>
 ManagedTensor* to_dlpack(const Batch& batch, const TensorView& tensor) {
   using Held = dlpack::Lease<ManagedTensor>;
-  BRIGADE_CHECK(batch.dense(tensor), "ragged: take it of batch.row(i)");
+  BRIGADE_CHECK(batch.dense(tensor), "ragged: read it from batch.row(i)");
   auto lease = std::make_unique<Held>();
   ManagedTensor& managed = lease->managed;
   const bool writable = batch.writable(tensor);

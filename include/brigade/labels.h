@@ -11,14 +11,14 @@
 
 namespace brigade {
 
-/// What a Producer is, too, if its samples have a label each.
+/// Base of a Producer whose samples have one label each.
 class TellsLabels {
  public:
   virtual ~TellsLabels() = default;
-  /// After open(): of sample `index` in [0, size()), as read() gives it. An error where this sample
-  /// has none.
+  /// Called after open(): label of sample `index` in [0, size()), as read() outputs it. An error if
+  /// this sample has no label.
   virtual Result<std::int64_t> label_of(std::uint64_t index) = 0;
-  /// The names of classes 0, 1, ...; none: they have no names.
+  /// The names of classes 0, 1, ...; empty: they have no names.
   virtual std::vector<std::string> label_names() const { return {}; }
 };
 

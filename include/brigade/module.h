@@ -1,11 +1,11 @@
 #pragma once
 
-// A module is a shared object with the implementations of heavy stage types, opened by
-// the process that runs one of them. It exports one C symbol, made by BRIGADE_MODULE:
+// A module is a shared object with the implementations of heavy stage types, opened by the process
+// that runs one of them. It exports one C symbol, created by BRIGADE_MODULE:
 //
 //   BRIGADE_MODULE(brigade::stage_body<TorchClassifier>("torch_classifier"))
 //
-// The layout hash covers the sizes of what crosses the boundary: a module built against
+// The layout hash covers the sizes of all types that cross the boundary: a module built against
 // another version of these headers is rejected with both values instead of crashing later.
 
 #include <cstddef>

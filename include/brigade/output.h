@@ -1,19 +1,19 @@
 #pragma once
 
-// Reads batches of a graph in a program's own loop. A stage `consumer: application`
-// is an output of the graph: the program that starts the run is its one replica.
+// Reads batches of a graph in your own loop. A stage `consumer: application` is an output of the
+// graph: the program that starts the run is its only replica.
 //
 //   auto run = brigade::Pipeline::from_file("train.yaml").value().start(app).value();
 //   for (brigade::Batch batch : run->output("train")) step(batch["image"], batch["label"]);
 //   return run->wait() ? 0 : 1;  // the loop ends on failure too: wait() says which
 //
-// A batch is the graph's own memory, without a copy. It returns to the graph when the
-// last handle on it is gone, on any thread; no stage writes to it until then, even if the
-// run has ended. Batches are in the graph's order, without padding and dropped samples.
+// A batch is memory of the graph, without a copy. It returns to the graph when its last handle is
+// released, on any thread. Until then no stage writes to it, even if the run has ended. Batches
+// come in the order of the graph, without padding and dropped samples.
 //
-// `hold:` says how many batches a program may have at once, counted from the oldest one that it
-// still holds. For one more than that next() waits, at most `hold_timeout:` (a second), and then
-// fails with a line that says where each was taken. The run warns once of such a wait.
+// `hold:` is the number of batches that a program may hold at once, counted from the oldest one.
+// For one more, next() waits at most `hold_timeout:` (one second), then fails with a message that
+// lists where each batch was taken. The run warns once about such a wait.
 
 #include <cstdint>
 #include <iterator>
@@ -32,12 +32,10 @@ namespace brigade {
 class HeldBatch;
 class OutputQueue;
 
-/// One sample of a batch, without the batch dimension. Like what it shows, it is there as long as a
-/// handle on the batch.
+/// One sample of a batch, without the batch dimension; valid while a handle to the batch exists.
 class BRIGADE_API Row {
  public:
-  /// The tensor of that name, a ragged one in the shape that this sample has; aborts where there is
-  /// none.
+  /// The tensor `name`; a ragged tensor has the shape of this sample. Aborts if it does not exist.
   TensorView operator[](std::string_view name) const;
   const SampleInfo& info() const;
 
@@ -49,32 +47,32 @@ class BRIGADE_API Row {
   std::int64_t sample_;
 };
 
-/// A handle on one batch; copies share it. Reading is for any number of threads.
+/// A handle to one batch; copies share it. Any number of threads may read.
 class BRIGADE_API Batch {
  public:
-  /// The tensor of that name, [size(), ...]; aborts where there is none. Its memory is there as
-  /// long as a handle on the batch.
+  /// The tensor `name`, [size(), ...]; aborts if it does not exist. Its memory is valid while a
+  /// handle to the batch exists.
   TensorView operator[](std::string_view name) const { return record_[name]; }
   bool has(std::string_view name) const { return record_.has(name); }
-  /// All of it, as a stage of the graph sees it: names, single samples.
+  /// The whole record, as a stage of the graph sees it.
   const Inputs& record() const { return record_; }
-  /// Sample i (0 .. size() - 1): ragged tensors are read so.
+  /// Sample i (0 .. size() - 1); read ragged tensors this way.
   Row row(std::int64_t i) const;
 
   std::int64_t size() const { return record_.samples(); }
-  /// Where sample i (0 .. size() - 1) comes from: its number, its epoch, its place there, its id.
+  /// The identity of sample i (0 .. size() - 1): its number, its epoch, its index there and its id.
   const SampleInfo& sample(std::int64_t i) const { return record_.info(i); }
   std::uint32_t epoch() const { return record_.info(0).epoch; }
-  /// The port it came through, where the output reads several (`join: epochs`, `merge`).
+  /// The input port if the output reads several (`join: epochs`, `merge`).
   std::string_view source() const { return record_.port(); }
 
-  /// Whether the program may write what is under a tensor of this batch, for as long as it holds
-  /// it: nobody else reads it. A store to what it may not write is a SIGSEGV, or seen by others.
+  /// True if the program may write this tensor while it holds the batch, because no other stage
+  /// reads it. Writing any other tensor raises SIGSEGV or changes what other stages read.
   bool writable(const TensorView& tensor) const;
-  /// Whether the elements of a tensor follow one another. Those of a ragged one do in each row
-  /// only.
+  /// True if the elements of a tensor are contiguous. A ragged tensor is contiguous only within a
+  /// row.
   bool dense(const TensorView& tensor) const;
-  /// A copy in memory of its own, which counts for nothing in `hold:`. Aborts without memory.
+  /// A copy in separate memory that does not count toward `hold:`. Aborts if out of memory.
   Batch clone() const;
 
  private:
@@ -85,42 +83,42 @@ class BRIGADE_API Batch {
   Inputs record_;
 };
 
-/// An output of a run; copies share it, and when the last one goes it is closed: what it has not
-/// given is read by nobody. One thread at a time, which need not be the same.
+/// An output of a run; copies share it. Releasing the last one closes it and drops unread batches.
+/// One thread at a time uses it.
 class BRIGADE_API Output {
  public:
   class Iterator;
   class Batches;
-  /// Where a program asks for batches, for messages.
+  /// The caller's place, for messages.
   struct Here {
     const char* file = "";
     int line = 0;
   };
 
-  /// The next batch, whatever its epoch; nothing at the end: of the epochs, of a run that was
-  /// stopped or that failed (Run::wait() says which). An error, which leaves the run as it is: more
-  /// batches are held than `hold:` allows, what it waits for stands behind batches that another
-  /// output has not given, or another thread is in next().
+  /// The next batch of any epoch; nothing at the end of the epochs, or if the run was stopped or
+  /// failed (Run::wait() says which). An error leaves the run unchanged: the program holds more
+  /// batches than `hold:` allows, the next batch comes after unread batches of another output, or
+  /// another thread is in next().
   Result<std::optional<Batch>> next(Here here = {__builtin_FILE(), __builtin_LINE()});
   /// The next batch of this epoch of each source; nothing at its end.
   Result<std::optional<Batch>> next_in_epoch(std::uint64_t epoch,
                                              Here here = {__builtin_FILE(), __builtin_LINE()});
-  /// Likewise, without a wait: an error with Refusal::interrupted where it is not there yet.
+  /// Same, without waiting: an error with Refusal::interrupted if the batch is not ready.
   Result<std::optional<Batch>> poll_in_epoch(std::uint64_t epoch,
                                              Here here = {__builtin_FILE(), __builtin_LINE()});
 
-  /// An error where there is nothing to read: no such output, or one that was closed. Any thread.
+  /// An error if the output does not exist or was closed. Any thread.
   Result<void> check() const;
-  /// Whether nothing will be given any more. Of the thread that calls next().
+  /// True if no more batches follow. For the thread that calls next().
   bool ended() const;
-  /// Whether as many batches are held as `hold:` allows, so that next() first waits for one to be
-  /// returned. Of the thread that calls next().
+  /// True if the program holds as many batches as `hold:` allows, so that next() waits for one. For
+  /// the thread that calls next().
   bool full() const;
 
-  /// What is left of epoch `epoch`, as a range. Epochs that come before it must have been read.
+  /// The rest of epoch `epoch`, as a range. Earlier epochs must have been read.
   Batches epoch(std::uint64_t epoch, Here here = {__builtin_FILE(), __builtin_LINE()});
-  /// All that is left, as a range: `for (Batch batch : output)`. An error of next() ends the loop
-  /// and the run, and Run::wait() says it.
+  /// All remaining batches, as a range: `for (Batch batch : output)`. An error of next() ends the
+  /// loop and the run; Run::wait() returns it.
   Iterator begin(Here here = {__builtin_FILE(), __builtin_LINE()});
   std::default_sentinel_t end() const { return {}; }
 
@@ -128,13 +126,13 @@ class BRIGADE_API Output {
   friend class Run;
   struct Handle;
   explicit Output(std::shared_ptr<Handle> handle) : handle_(std::move(handle)) {}
-  /// As a range does it: an error fails the run.
+  /// Like next(), but an error fails the run; for ranges.
   std::optional<Batch> next_or_fail(std::uint64_t last_epoch, const Here& here);
 
   std::shared_ptr<Handle> handle_;
 };
 
-/// Lets go of its batch before it asks for the next.
+/// Releases its batch before it asks for the next one.
 class Output::Iterator {
  public:
   using difference_type = std::ptrdiff_t;

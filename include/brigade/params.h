@@ -29,13 +29,13 @@ struct ParamValue {
   friend bool operator==(const ParamValue&, const ParamValue&) = default;
 };
 
-/// A file or folder that must exist. Relative paths have been made absolute by the time a stage
-/// sees them: they are relative to the YAML file that says them. Empty: not given (null as a
-/// value), which an optional parameter may be.
+/// A file or folder that must exist. A stage sees an absolute path; in YAML, relative paths are
+/// relative to the file that contains them. Empty: not set (null as a value), which is allowed for
+/// an optional parameter.
 struct InputPath {
   std::string path;
 };
-/// A file that the stage will write; its folder must exist. Empty: not given.
+/// A file that the stage writes; its folder must exist. Empty: not set.
 struct OutputPath {
   std::string path;
 };
@@ -44,7 +44,7 @@ struct InputPaths {
   std::vector<std::pair<std::string, std::string>> files;  ///< name, path
 };
 /// Files that must exist, one or several: `a.bin`, `[a.bin, b.bin]`, `train-{000..146}.tar`,
-/// `train-*.tar` (file_patterns.h: list_files() says which they are). Relative paths have been made
+/// `train-*.tar` (list_files() of file_patterns.h resolves them). Relative paths have been made
 /// absolute.
 struct InputFiles {
   std::vector<std::string> patterns;
@@ -59,7 +59,7 @@ struct TextMap {
   };
   std::vector<Entry> entries;
 
-  /// Null when there is none of that name.
+  /// Null if the name does not exist.
   const Entry* find(std::string_view name) const {
     for (const Entry& entry : entries)
       if (entry.name == name) return &entry;
@@ -112,7 +112,7 @@ BRIGADE_API ParamValue print_param(const InputPaths& value);
 BRIGADE_API ParamValue print_param(const InputFiles& value);
 BRIGADE_API ParamValue print_param(const TextMap& value);
 
-/// How a parameter's type is called in messages and in the JSON schema.
+/// Name of a parameter's type in messages and in the JSON schema.
 enum class ParamType : std::uint8_t {
   flag,
   integer,
@@ -221,19 +221,19 @@ struct ParamSpec {
   std::optional<double> maximum;
   std::vector<std::string> choices;  ///< of ParamType::choice
 
-  /// Parses a value into the bound member of `params`, without looking at the range: callers use
+  /// Parses a value into the bound member of `params`, without a range check: callers use
   /// set_param().
   std::function<Result<void>(void* params, const ParamValue& value)> set;
   /// The member's canonical form.
   std::function<ParamValue(const void* params)> get;
 };
 
-/// Parses a value, checks its range and stores it in the bound member of `params`. After an error
-/// the member is as it was. A required parameter refuses null. The error does not name the
-/// parameter: the caller knows it and its place: `expected a number from 0 to 1, found "2"`.
+/// Parses a value, checks its range and stores it in the bound member of `params`. An error leaves
+/// the member unchanged. A required parameter rejects null. The error does not name the parameter,
+/// which the caller does: `expected a number from 0 to 1, found "2"`.
 BRIGADE_API Result<void> set_param(const ParamSpec& spec, void* params, const ParamValue& value);
 
-/// The range as messages and help say it: "from 0 to 1", "of at least 1"; empty without one.
+/// The range for messages and help: "from 0 to 1", "of at least 1"; empty without a range.
 BRIGADE_API std::string param_range_text(const ParamSpec& spec);
 
 /// `expected one of a, b, c, found "d"`.

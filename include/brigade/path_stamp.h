@@ -19,10 +19,10 @@ struct PathStamp {
   std::int64_t changed_ns = 0;  ///< since 1970
 };
 
-/// Asked of a path, links followed; nothing where there is nothing.
+/// Stamp of a path, following links; nothing if the path does not exist.
 using StampOf = std::function<std::optional<PathStamp>(const std::string& path)>;
 
-/// By the system itself.
+/// Reads it from the system.
 BRIGADE_API std::optional<PathStamp> stamp_of(const std::string& path);
 
 inline std::int64_t changed_ns(const struct stat& status) {

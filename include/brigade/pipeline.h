@@ -33,59 +33,57 @@ struct MemoryOfRun;
 struct RunMemory;
 class StageDescriber;
 
-/// A graph that runs. Destroying it ends the run at once. In a child that the program has forked
-/// calls fail or do nothing, and batches that were held may be read.
+/// A running graph. Destroying it ends the run at once. In a forked child its calls fail or do
+/// nothing, but batches that were held may be read.
 class BRIGADE_API Run {
  public:
   ~Run();
 
-  /// Waits until every stage has ended: until every output that the program has asked for has been
-  /// read to its end or is closed, and every such input is closed; others are closed here. An error
-  /// says why the run failed, in one line; a run that was stopped and drained is no error. Any
-  /// thread, any number of times.
+  /// Waits until every stage has ended, that is, until every output that the program uses was read
+  /// to its end or closed, and every input that it uses was closed; it closes all others. An error
+  /// is the one-line reason why the run failed; a run that was stopped and drained did not fail.
+  /// Any thread, any number of times.
   Result<void> wait();
 
-  /// Lets the sources finish and drains the line (at most `drain:`); the second call ends the run
-  /// at once. Any thread.
+  /// Stops the sources and drains the pipeline (at most `drain:`); a second call ends the run at
+  /// once. Any thread.
   void stop();
 
-  /// The stage of that name, a `consumer: application`: every call gives the same output. Where
-  /// the graph has none of that name, an output that has ended, and wait() fails with those that
-  /// there are.
+  /// The output of the stage `name`, a `consumer: application`; every call returns the same one. If
+  /// the graph has no such stage, the output has ended and wait() fails with the existing names.
   Output output(std::string_view name);
-  /// Likewise a `producer: application`.
+  /// Same for a `producer: application`.
   Input input(std::string_view name);
 
-  /// A tensor of `shared:`, all of it. Under `access: own_part` it is to be read, and with
-  /// BRIGADE_POISON a copy of what is there now. Usable also when the run is gone. Where
-  /// `init: STAGE.replica_0` names a stage of this program, call set_initialised() once it is
-  /// filled: replicas that map it wait for that. Any thread.
+  /// The whole tensor `name` of `shared:`. With `access: own_part` it is read-only, and with
+  /// BRIGADE_POISON a copy of the current values. Stays usable after the run. If `init:
+  /// STAGE.replica_0` names a stage of this program, call set_initialised() once it is filled:
+  /// replicas that map it wait for that. Any thread.
   Result<SharedTensor> shared(std::string_view name) const;
 
-  /// Where each output of the graph stands: at the first batch that it has not given. Batches that
-  /// the program still holds have been given; what waits in the graph's memory has not. Keep it
-  /// with what was learned of those batches, and give it to Pipeline::state(). At most 4 KiB, and a
-  /// line of some 60 bytes for each sample that was skipped or quarantined. Any thread, also when
-  /// the run has ended or failed; an output whose next() another thread is in stands before or
-  /// behind that batch. Error: a graph that cannot be resumed (a stream, `transform: merge`), or
-  /// has no output; a forked child.
+  /// The position of each output: the first batch that it has not delivered. Batches that the
+  /// program holds are delivered; batches that wait in the graph are not. Store it with what was
+  /// learned from the delivered batches, and pass it to Pipeline::state(). At most 4 KiB, plus
+  /// about 60 bytes for each skipped or quarantined sample. Any thread, even if the run has ended
+  /// or failed. If another thread is in next() of an output, the position is before or after that
+  /// batch. Error: the graph cannot be resumed (a stream, `transform: merge`) or has no output, or
+  /// this is a forked child.
   Result<std::string> state() const;
-  /// The same at the beginning of an epoch, counted from 0, where an output has not come so far:
-  /// what is left of the epochs before it is never given. Error, too: an output that has not given
-  /// a batch, so that how long its epochs are may not be known yet.
+  /// The same at the beginning of an epoch (from 0) that an output has not reached: the rest of
+  /// earlier epochs is never delivered. An error also if an output has not delivered a batch yet,
+  /// because the length of its epochs may be unknown.
   Result<std::string> state_at_epoch(std::uint64_t epoch) const;
-  /// Where each output stands, as a few numbers, for a program that reads ahead of the loop that it
-  /// feeds: state_at_mark() makes the state of that moment when it is asked for. A mark is of this
-  /// run alone. Any thread. Error: a forked child.
+  /// The position of each output as a few numbers, for a program that reads ahead of its training
+  /// loop: state_at_mark() turns it into a state later. A mark belongs to this run. Any thread.
+  /// Error: a forked child.
   Result<std::string> mark() const;
-  /// Errors are those of state(), and what is not a mark of this run.
+  /// Errors: those of state(), or not a mark of this run.
   Result<std::string> state_at_mark(std::string_view mark) const;
 
-  /// How far the run is at this moment, in the form of summary_json(): `end` is "running",
-  /// `seconds` are those since the first sample, and there are no sources, edges and results. Any
-  /// thread.
+  /// Progress of the current run, in the form of summary_json(): `end` is "running", `seconds`
+  /// counts from the first sample, and sources, edges and results are missing. Any thread.
   Result<std::string> stats_json() const;
-  /// What `brigade run --summary` writes. Waits. An error in a forked child.
+  /// Waits, then returns what `brigade run --summary` writes. Error: a forked child.
   Result<std::string> summary_json();
 
  private:
@@ -97,88 +95,86 @@ class BRIGADE_API Run {
   std::unique_ptr<State> state_;
 };
 
-/// What is wrong with a graph, or looks so, and where: as `brigade check` shows it.
+/// An error or a warning about a graph, with its place, as `brigade check` shows it.
 struct GraphDiagnostic {
-  bool is_error = false;     ///< else a warning
-  std::string file = {};     ///< as it was given; "--set" for what was set; empty: no place
-  int line = 0;              ///< from 1; 0: it is about all of `file`
+  bool is_error = false;     ///< otherwise a warning
+  std::string file = {};     ///< as passed; "--set" for settings; empty: no place
+  int line = 0;              ///< from 1; 0: all of `file`
   int column = 0;            ///< from 1, in characters
   std::string source = {};   ///< that line of the file
   std::string message = {};  ///< one line: what was expected and found
-  std::string help = {};     ///< what to do; lines, without the last one's end
+  std::string help = {};     ///< what to do; lines, without the last line end
 };
 
 class BRIGADE_API Pipeline {
  public:
-  /// Files after the first lie over it, key by key. An error names a file that cannot be read.
+  /// Later files override earlier ones, key by key. Error: a file cannot be read.
   static Result<Pipeline> from_file(const std::string& path,
                                     const std::vector<std::string>& more = {});
 
-  /// YAML in hand. Its paths are relative to the working directory; messages call it `name`.
+  /// YAML as text. Its paths are relative to the working directory; messages call it `name`.
   static Pipeline from_text(std::string yaml, std::string name = "graph");
 
-  /// YAML in hand that lies over what is there, key by key.
+  /// YAML as text that overrides the graph so far, key by key.
   Pipeline& add_text(std::string yaml, std::string name = "graph");
-  /// As `--set stages.augment.replicas=4` on the command line.
+  /// Same as `--set stages.augment.replicas=4` on the command line.
   Pipeline& set(std::string key_and_value);
-  /// Only so many samples of every indexed producer: its `limit:`.
+  /// Limits the samples of every indexed producer, as its `limit:` does.
   Pipeline& limit(std::uint64_t samples);
-  /// The program reads these stages, whatever the graph was written for: what is not above one of
-  /// them is left out, a consumer of another type becomes a `consumer: application`, a producer or
-  /// transform gets one; Run::output() knows each by the name given here. Samples that nobody makes
-  /// batches of come as batches of one. The graph's checkpoint is left out, too. So a program can
-  /// read any graph as it is. The last call holds.
+  /// Sets the stages that the program reads, so that a program can read any graph unchanged.
+  /// Upstream stages that none of them needs are omitted. A consumer of another type becomes a
+  /// `consumer: application`; a producer or transform gets one. Run::output() finds each by the
+  /// name given here. Samples without a batch arrive as batches of one. The graph's checkpoint is
+  /// omitted. The last call wins.
   Pipeline& read(std::vector<std::string> stages);
-  /// This process reads the part of `rank`, of `world` processes: for programs that know it by
-  /// another way than a launcher's variables. `shard: {rank: R, world: N}` of the graph is
-  /// stronger, unless `over_graph` is. A `world` of 0: the program knows none, and tells its user
-  /// itself what plan_json() says of RANK or WORLD_SIZE without the other, which is no mistake
-  /// then.
+  /// This process reads the part of `rank` of `world` processes; for programs that do not use the
+  /// variables of a launcher. `shard: {rank: R, world: N}` of the graph wins unless `over_graph` is
+  /// set. A `world` of 0 means unknown: then RANK or WORLD_SIZE alone is not a mistake, and the
+  /// program itself reports what plan_json() says about it.
   Pipeline& rank(std::uint64_t rank, std::uint64_t world, bool over_graph = false);
-  /// plan_json() opens sources that do not tell how many samples they have, and asks them: as long
-  /// as a run takes to open them.
+  /// Lets plan_json() open sources of unknown length to count their samples, which takes as long as
+  /// opening them in a run.
   Pipeline& count(bool yes = true);
-  /// Threads of this process instead of processes, for debuggers.
+  /// Uses threads of this process instead of processes, for debuggers.
   Pipeline& in_process(bool yes = true);
   /// Resumes from the graph's checkpoint, as `brigade run --resume` does.
   Pipeline& resume(bool yes = true);
-  /// Goes on where the run stood that gave this state: what it had given and what is given from
-  /// here on are what one run gives that was never interrupted. Below `repack` the epoch is begun
-  /// again. start() refuses bytes that are damaged, the state of a graph with other samples or
-  /// another order, which it names, and a state beside resume().
+  /// Resumes from the state of an earlier run: together, both runs deliver the same batches as one
+  /// run without interruption. Downstream of `repack` the epoch starts over. start() rejects
+  /// damaged bytes, the state of a graph with other samples or another order (it names the
+  /// difference), and a state together with resume().
   Pipeline& state(std::string bytes);
-  /// Begins anew where a checkpoint is there, and replaces it, as `brigade run --overwrite` does.
-  /// Without one of the two such a run is refused.
+  /// Starts over and replaces an existing checkpoint, as `brigade run --overwrite` does. Without
+  /// overwrite() or resume(), start() rejects a run whose checkpoint exists.
   Pipeline& overwrite(bool yes = true);
   /// Shows warnings and errors only; otherwise progress goes to standard error.
   Pipeline& quiet(bool yes = true);
-  /// Where lines go instead: a descriptor, which start() copies, or kNoLines. What its reader does
-  /// not take in time is dropped and counted; it holds up nothing.
+  /// Where log lines go: a descriptor, which start() copies, or kNoLines. Lines that its reader
+  /// does not read in time are dropped and counted; the run never waits for it.
   Pipeline& log_to(int descriptor);
   static constexpr int kNoLines = -1;
-  /// Puts the events of the run that start() starts, or fails to, into this queue, too.
+  /// Also puts the events of the run into this queue, even if start() fails.
   Pipeline& events(const Events& to);
-  /// Has workers of `exec:` stages forked by another process instead, which start() asks through
-  /// this socket, which it copies. For interpreters (brigade.DataLoader); its messages
-  /// change with the version.
+  /// Lets another process fork the workers of `exec:` stages; start() sends requests through a copy
+  /// of this socket. For interpreters (brigade.DataLoader); its messages change between versions.
   Pipeline& fork_workers(int socket);
-  /// Lets the program come back from calls that wait: next(), acquire(), Run::wait() and
-  /// summary_json() ask this on their own thread, whenever a signal has ended its sleep and about
-  /// every 100 ms that they wait; not where nothing has to be waited for. Yes: the call fails
-  /// (Refusal::interrupted), and everything is as it was before; a range ends the run, as with any
-  /// error. wait() and summary_json() ask once before they close what was never asked for, which
-  /// stays closed where the answer is yes later. It must not throw, nor call this run.
+  /// Lets calls that wait return early. next(), acquire(), Run::wait() and summary_json() call
+  /// `asked` on their own thread, whenever a signal interrupts the wait and about every 100 ms;
+  /// calls that need not wait never do. If it returns true, the call fails (Refusal::interrupted)
+  /// and changes nothing; a range ends the run, as after any error. wait() and summary_json() call
+  /// it once before they close outputs that were never used; those stay closed even if a later
+  /// answer is true. It must not throw, nor use this run.
   Pipeline& interrupted(std::function<bool()> asked);
 
   /// All mistakes and warnings, in the order of their places; runs nothing. Imports the files of
-  /// Python stages anew; the calls below import each once, for this object and its copies.
+  /// Python stages again; the calls below import each file once for this object and its copies.
   std::vector<GraphDiagnostic> check(const App& app) const;
-  /// What `brigade plan --json` prints. The error holds every mistake, a few lines each; `found`
-  /// gets what check() would give of a graph that is wrong; otherwise it stays as it is.
+  /// What `brigade plan --json` prints. The error lists every mistake, a few lines each; for a
+  /// wrong graph `found` gets the result of check(), otherwise it is unchanged.
   Result<std::string> plan_json(const App& app,
                                 std::vector<GraphDiagnostic>* found = nullptr) const;
 
-  /// Checks everything and starts. The error and `found` are as above. `app` outlives the run.
+  /// Checks everything and starts. The error and `found` are as above. `app` must outlive the run.
   Result<std::unique_ptr<Run>> start(const App& app,
                                      std::vector<GraphDiagnostic>* found = nullptr) const;
 
@@ -206,7 +202,7 @@ class BRIGADE_API Pipeline {
   int forker_ = -1;
   std::optional<Events> events_;
   std::function<bool()> interrupted_;
-  std::shared_ptr<StageDescriber> describer_;  // knows what Python stages have said already
+  std::shared_ptr<StageDescriber> describer_;  // caches the answers of Python stages
 };
 
 }  // namespace brigade

@@ -1,7 +1,7 @@
 #pragma once
 
-// A plugin is a shared library that brings stage types to any graph: a stage of the YAML names it
-// beside its type (`transform: jitter`, `plugin: jitter.so`). A light plugin is a single file:
+// A plugin is a shared library that adds stage types to any graph: a stage of the YAML names it
+// next to its type (`transform: jitter`, `plugin: jitter.so`). A light plugin is a single file:
 //
 //   BRIGADE_PLUGIN(types) { types.add<Jitter>(jitter_contract()); }
 //
@@ -10,14 +10,14 @@
 //
 //   BRIGADE_PLUGIN(types) { types.add_from_module(jitter_contract(), "jitter"); }
 //
-// and beside it the module brigade_jitter.so (module.h) with the implementation, opened only
-// by the processes that run it. The module is made from the plugin's sources and its own, so
-// that both hold the contract and a plugin beside a module of another build is noticed:
+// and next to it the module brigade_jitter.so (module.h) with the implementation, opened only by
+// the processes that run it. The module is built from the plugin's sources and its own, so that
+// both contain the contract and a mismatch of builds is detected:
 //
 //   BRIGADE_MODULE(brigade::stage_body<Jitter>("jitter"))
 //
-// brigade_plugin() of CMake builds either. The layout hash covers the sizes of what crosses the
-// boundary, as for modules.
+// brigade_plugin() of CMake builds both. The layout hash covers the sizes of all types that cross
+// the boundary, as for modules.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +29,7 @@ namespace brigade {
 
 struct Plugin {
   std::uint64_t layout_hash;
-  void (*add_types)(StageTypes& types);  ///< called only where the hash is the caller's
+  void (*add_types)(StageTypes& types);  ///< called only if the hash matches the caller's
 };
 
 inline constexpr const char* kPluginSymbol = "brigade_plugin_v1";
@@ -48,8 +48,8 @@ constexpr std::uint64_t plugin_layout_hash() {
 
 }  // namespace brigade
 
-/// Followed by the body of a function that adds the plugin's stage types to `types`. Once per
-/// plugin.
+/// Followed by the body of a function that adds the plugin's stage types to `types`. Use it once
+/// per plugin.
 #define BRIGADE_PLUGIN(types)                                                                      \
   static void brigade_add_plugin_types(::brigade::StageTypes& types);                              \
   extern "C" __attribute__((visibility("default"))) const ::brigade::Plugin* brigade_plugin_v1() { \

@@ -17,7 +17,7 @@
 
 namespace brigade {
 
-/// One tensor of a frame: `data` is that of the current record, `shape` includes the batch
+/// One tensor of a frame: `data` belongs to the current record, `shape` includes the batch
 /// dimension for a per-batch stage.
 struct Field {
   std::string name;  ///< "image"; under `join: zip` "port.image"
@@ -29,14 +29,14 @@ struct Field {
   Shape sample_bounds;
   std::byte* data = nullptr;
   std::size_t sample_stride = 0;  ///< bytes from one sample to the next
-  bool on_device = false;         ///< `data` is an address of the device's
+  bool on_device = false;         ///< `data` is a device address
 };
 
-/// Keeps the slots of a task beyond the call that has shown them: they stay as they are, and what
-/// writes them waits, until the last copy goes, on any thread.
+/// Keeps the slots of a task after the call that showed them: their contents stay, and their writer
+/// waits, until the last copy is released, on any thread.
 using Lease = std::shared_ptr<const void>;
 
-/// Gives leases of the task that is being shown. The runtime's.
+/// Creates leases of the current task. For the runtime.
 class TaskKeeper {
  public:
   virtual ~TaskKeeper() = default;
@@ -49,12 +49,12 @@ struct Frame {
   std::span<const SampleInfo> infos;  ///< one per sample of the record; inputs only
   std::int64_t samples = 1;           ///< samples in this record
   bool batched = false;               ///< fields carry a batch dimension
-  std::int64_t written = -1;          ///< outputs: what Outputs::emit_samples() said; -1: nothing
+  std::int64_t written = -1;          ///< outputs: set by Outputs::emit_samples(); -1: not set
   std::string port;                   ///< the source served (`join: epochs`, `merge`)
   std::uint64_t seed = 0;
   std::uint64_t stream = 0;       ///< stream_id of the name that keys this stage's randoms
-  TaskKeeper* keeper = nullptr;   ///< inputs of a stage that holds()
-  void* device_stream = nullptr;  ///< of a stage with fields on a device
+  TaskKeeper* keeper = nullptr;   ///< for the inputs of a stage that holds()
+  void* device_stream = nullptr;  ///< for a stage with fields on a device
 
   const Field* find(std::string_view name) const {
     for (const Field& field : fields)
@@ -74,18 +74,18 @@ class Inputs {
 
   const Frame& frame() const { return *frame_; }  ///< for the runtime
 
-  /// The tensor of that name; the contract has made sure that it is there (else aborts).
+  /// The tensor `name`; the contract guarantees that it exists (otherwise aborts).
   TensorView operator[](std::string_view name) const {
     const Field* field = frame_->find(name);
     BRIGADE_CHECK(field != nullptr && !field->on_device, name);
     return view(*field);
   }
-  /// Whether that tensor lies in a device's memory, where only device_tensor() shows it.
+  /// True if that tensor is in device memory, where only device_tensor() shows it.
   bool on_device(std::string_view name) const {
     const Field* field = frame_->find(name);
     return field != nullptr && field->on_device;
   }
-  /// Of the whole record; aborts where it lies in the memory of the host.
+  /// For the whole record; aborts if it is in host memory.
   DeviceTensor device_tensor(std::string_view name) const {
     const Field* field = frame_->find(name);
     BRIGADE_CHECK(field != nullptr && field->on_device, name);
@@ -98,13 +98,14 @@ class Inputs {
   std::string_view name(std::size_t i) const { return frame_->fields[i].name; }
   TensorView at(std::size_t i) const { return view(frame_->fields[i]); }
 
-  /// Whether this batch may be kept beyond the call.
+  /// True if this batch may be kept after the call.
   bool may_keep() const { return frame_->keeper != nullptr; }
-  /// Of a stage that holds(), in process(): tensors of this record, and copies of these Inputs,
-  /// stay readable while the lease lives. It must come back without another call of the stage: an
-  /// epoch's end, save(), and after `hold:` tasks the next call wait for it. By close() all have.
+  /// For a stage that holds(), in process(): tensors of this record, and copies of these Inputs,
+  /// stay readable while the lease lives. It must be released without another call of the stage:
+  /// the end of an epoch, save(), and after `hold:` tasks the next call wait for it. By close() all
+  /// leases must be released.
   Lease keep() const {
-    BRIGADE_CHECK(frame_->keeper != nullptr, "keep() is for contracts with holds()");
+    BRIGADE_CHECK(frame_->keeper != nullptr, "keep() needs a contract with holds()");
     return frame_->keeper->keep();
   }
 
@@ -117,15 +118,15 @@ class Inputs {
   }
 
   /// One sample of a batch: tensors without the batch dimension. A ragged tensor shows its upper
-  /// bounds there; its real shape is entry i of `NAME.shape`. Without a batch, sample(0) is the
+  /// bounds there; its actual shape is entry i of `NAME.shape`. Without a batch, sample(0) is the
   /// record.
   Inputs sample(std::int64_t i) const {
     BRIGADE_CHECK(i >= 0 && i < samples(), i);
     return sample_ < 0 && frame_->batched ? Inputs(*frame_, i) : *this;
   }
 
-  /// Random numbers of one sample: the same for any number of replicas and after any restart, since
-  /// they are keyed by (seed, epoch, sample id, the stage's stream name).
+  /// Random numbers of one sample: the same for any number of replicas and after any restart,
+  /// because they are keyed by (seed, epoch, sample id, the stage's stream name).
   Philox random(std::int64_t sample = 0) const {
     const SampleInfo& of = info(sample);
     return Philox(frame_->seed, frame_->stream, of.epoch, of.id);
@@ -150,13 +151,13 @@ class Outputs {
 
   Frame& frame() { return *frame_; }  ///< for the runtime
 
-  /// The slot of that name; aborts where the contract does not name it.
+  /// The slot `name`; aborts if the contract does not name it.
   TensorSlot operator[](std::string_view name) {
     Field* field = frame_->find(name);
     BRIGADE_CHECK(field != nullptr && !field->on_device, name);
     return slot(*field);
   }
-  /// As those of Inputs.
+  /// Same as in Inputs.
   bool on_device(std::string_view name) const { return Inputs(*frame_).on_device(name); }
   DeviceTensor device_tensor(std::string_view name) const {
     return Inputs(*frame_).device_tensor(name);
@@ -167,17 +168,17 @@ class Outputs {
 
   std::int64_t samples() const { return sample_ < 0 ? frame_->samples : 1; }
 
-  /// One sample of the output: of a per-batch stage slots without the batch dimension, of a
-  /// per-sample stage sample(0) is the record itself. Where a contract gives k outputs for each
-  /// input (expand), output j of input i is sample(i * k + j), for a per-sample stage sample(j).
+  /// One sample of the output: in a per-batch stage, slots without the batch dimension; in a
+  /// per-sample stage sample(0) is the record itself. If a contract makes k outputs of each input
+  /// (expand), output j of input i is sample(i * k + j), in a per-sample stage sample(j).
   Outputs sample(std::int64_t i) {
     BRIGADE_CHECK(i >= 0 && i < samples(), i);
     if (sample_ >= 0) return *this;
     return frame_->batched ? Outputs(*frame_, i) : Outputs(frame_[i], 0);
   }
 
-  /// Of a stage with flat_map(): samples 0 .. count - 1 are its outputs for this sample, at most
-  /// samples(). Without this call Next::emit stands for one.
+  /// For a stage with flat_map(): samples 0 .. count - 1 are its outputs for this sample, at most
+  /// samples(). Without this call Next::emit means one.
   void emit_samples(std::int64_t count) {
     BRIGADE_CHECK(count >= 0 && count <= samples(), count);
     frame_->written = count;

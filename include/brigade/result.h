@@ -18,13 +18,13 @@
 
 namespace brigade {
 
-/// Why a call was refused, where a program can do something about it.
+/// Why a call was rejected, if a program can react to it.
 enum class Refusal : std::uint8_t {
-  other,        ///< as the message says
+  other,        ///< see the message
   held,         ///< the program holds more batches or slots than it may
-  unread,       ///< what is waited for stands behind what the program has not read
-  interrupted,  ///< Pipeline::interrupted() has ended the wait
-  lost          ///< of a stage: what it works with is gone, so that `on_error:` skips nothing
+  unread,       ///< the program must first read another output
+  interrupted,  ///< Pipeline::interrupted() ended the wait
+  lost          ///< a stage lost a resource, so `on_error:` skips nothing
 };
 
 /// Why something failed: one line, without a full stop, readable without the source.
@@ -47,7 +47,7 @@ class [[nodiscard]] Result {
   [[nodiscard]] bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
-  /// The value; aborts with the error's message when there is none.
+  /// The value; aborts with the error's message if there is none.
   T& value() & {
     BRIGADE_CHECK(ok(), error().message);
     return std::get<0>(state_);

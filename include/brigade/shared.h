@@ -3,14 +3,14 @@
 // A tensor in shared memory that replicas, and the program that started the run, map and update:
 // `shared:` in the YAML. Parameters, result arrays, counters.
 //
-// It is plain memory: no lock, no audit, no protocol. Each process sees the stores of the
-// others, in the order that the processor keeps. Two stores to one element, or a load and a
-// store, race; aligned elements of up to 8 bytes are read whole on x86-64 and Arm, which
-// lock-free SGD (Hogwild) relies on, but which the language calls undefined: if no value may
-// be lost, as in a counter, use atomic(). A restarted replica finds the tensor unchanged.
+// It is plain memory: no lock, no audit, no protocol. Each process sees the stores of the others in
+// the order that the processor keeps. Two stores to one element, or a load and a store, race.
+// Aligned elements of up to 8 bytes are read whole on x86-64 and Arm, which lock-free SGD (Hogwild)
+// relies on, although the language calls it undefined. If no update may be lost, as in a counter,
+// use atomic(). A restarted replica finds the tensor unchanged.
 //
-// A handle: copies show the same memory, and keep it
-// mapped. Any thread. Not available in a child of fork().
+// A handle: copies share the memory and keep it mapped. Any thread. Not available in a forked
+// child.
 
 #include <atomic>
 #include <cstddef>
@@ -27,8 +27,8 @@ namespace brigade {
 
 class SharedTensor {
  public:
-  /// What the runtime hands out. `word`: not 0 once it is initialised. `fill`: this process is to
-  /// initialise it.
+  /// Created by the runtime. `word`: not 0 once it is initialized. `fill`: this process must
+  /// initialize it.
   struct Memory {
     std::shared_ptr<const void> owner = {};
     void* data = nullptr;
@@ -43,12 +43,12 @@ class SharedTensor {
 
   const std::string& name() const { return name_; }
   DType dtype() const { return dtype_; }
-  /// Of all of it; under `access: own_part`, in a replica, of its part.
+  /// Shape of the whole tensor; in a replica with `access: own_part`, of its part.
   const Shape& shape() const { return shape_; }
   std::int64_t elements() const { return shape_.elements(); }
   std::size_t bytes() const { return static_cast<std::size_t>(elements()) * dtype_bytes(dtype_); }
   void* data() const { return memory_.data; }
-  /// Under `access: own_part` a program only reads.
+  /// With `access: own_part` a program may only read.
   bool writable() const { return memory_.writable; }
 
   /// The elements; T must match dtype() (a mismatch aborts).
@@ -57,28 +57,29 @@ class SharedTensor {
     BRIGADE_CHECK(dtype_of<T>() == dtype_, name_, dtype_name(dtype_));
     return {static_cast<T*>(data()), static_cast<std::size_t>(elements())};
   }
-  /// Element `i` for loads and stores that lose nothing: `steps.atomic<std::int64_t>(0)++`.
+  /// Element `i` for atomic updates: `steps.atomic<std::int64_t>(0)++`.
   template <class T>
   std::atomic_ref<T> atomic(std::int64_t i = 0) const {
-    static_assert(std::atomic_ref<T>::is_always_lock_free, "a lock would be one process's own");
+    static_assert(std::atomic_ref<T>::is_always_lock_free,
+                  "a lock would not work across processes");
     BRIGADE_CHECK(i >= 0 && i < elements(), name_, i);
     return std::atomic_ref<T>(as<T>()[static_cast<std::size_t>(i)]);
   }
 
-  /// Whether this process is to fill it now: replica 0 of the stage that `init: replica_0` means,
-  /// in open(), unless a predecessor has done so. Then it is all zeros, also where a predecessor
-  /// died in the middle. The others' open() is called when this one's has returned.
+  /// True if this process must fill it now: replica 0 of the stage named by `init: replica_0`, in
+  /// open(), unless a predecessor has done so. Then it is all zeros, even if a predecessor died
+  /// halfway. open() of the others is called when this one has returned.
   bool fill() const { return memory_.fill; }
-  /// What fills it is done: the runtime says so for replicas, a program for itself.
+  /// Marks it as filled; the runtime calls this for replicas, a program calls it itself.
   void set_initialised() const {
     std::atomic_ref<std::uint64_t>(*memory_.word).store(1, std::memory_order_release);
   }
-  /// Sees all that was stored before set_initialised(), with which this pairs.
+  /// Sees all stores before set_initialised(), which this pairs with.
   bool initialised() const {
     return std::atomic_ref<std::uint64_t>(*memory_.word).load(std::memory_order_acquire) != 0;
   }
 
-  /// To be read, as other tensors; this handle outlives it.
+  /// For reading, like other tensors; this handle must outlive it.
   TensorView view() const { return {data(), dtype_, shape_}; }
 
  private:

@@ -15,12 +15,12 @@ namespace brigade {
 
 enum class SkipReason : std::uint8_t {
   limit,     ///< by `limit:`
-  ranks,     ///< read by the other processes that train together
-  uneven,    ///< cannot be divided among them: `uneven: drop`
+  ranks,     ///< read by the other ranks
+  uneven,    ///< cannot be divided among ranks: `uneven: drop`
   hidden,    ///< its name begins with a dot
-  no_match,  ///< it is not what the parameters ask for
+  no_match,  ///< does not match the parameters
   no_file,   ///< a link or a device where bytes are expected
-  blank,     ///< a line with nothing on it
+  blank,     ///< an empty line
   skip,      ///< by `skip:`
   split      ///< in other parts of `split:`
 };
@@ -28,7 +28,7 @@ enum class SkipReason : std::uint8_t {
 /// "limit", "no_match": the word for programs.
 BRIGADE_API std::string_view skip_reason_name(SkipReason why);
 
-/// Whether nobody has asked for it, and it may be a mistake.
+/// True if no parameter asked for it, so it may be a mistake.
 constexpr bool is_surprising(SkipReason why) {
   return why == SkipReason::no_match || why == SkipReason::no_file;
 }
@@ -36,28 +36,28 @@ constexpr bool is_surprising(SkipReason why) {
 struct SkippedInputs {
   SkipReason why = SkipReason::no_match;
   std::uint64_t count = 0;
-  std::string text;  ///< read after the count: "files that are no images (.txt)"
+  std::string text;  ///< read after the count: "files that are not images (.txt)"
   friend bool operator==(const SkippedInputs&, const SkippedInputs&) = default;
 };
 
-/// What a Producer is, too, if it may skip something that it has found.
+/// Base of a Producer that may skip inputs that it has found.
 class SkipsInputs {
  public:
   virtual ~SkipsInputs() = default;
-  /// After open(). What the runtime skips (`limit:`, other ranks) is its own business.
+  /// Called after open(). The runtime reports what it skips itself (`limit:`, other ranks).
   virtual std::vector<SkippedInputs> skipped() const = 0;
 };
 
-inline constexpr std::size_t kSkipReasonsMax = 12;     ///< of a source; more are not said
+inline constexpr std::size_t kSkipReasonsMax = 12;     ///< of a source; more are not reported
 inline constexpr std::size_t kSkipTextBytesMax = 120;  ///< a longer text is cut
 
-/// Counts while a source looks around; a few examples are kept of each kind. One thread.
+/// Counts skipped inputs while a source scans; keeps a few examples of each kind. One thread.
 class SkipTally {
  public:
-  /// `what`: in the plural, such as "files that are no images"; `example`: of a name, any bytes.
+  /// `what`: in the plural, such as "files that are not images"; `example`: of a name, any bytes.
   BRIGADE_API void add(SkipReason why, std::string_view what, std::string_view example = {});
   BRIGADE_API void add(const SkipTally& other);
-  /// In the order in which the kinds came.
+  /// In the order in which the kinds appeared.
   BRIGADE_API std::vector<SkippedInputs> list() const;
 
  private:

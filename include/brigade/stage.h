@@ -6,9 +6,9 @@
 //              save, where the contract has it, between any of these
 //   Producer:  open size read* close
 //
-// process() and read() write straight into shared memory; views and slots are valid until they
-// return. An Error or an exception is the failure of that sample (or batch), handled by
-// `on_error:`. A replica may be killed and restarted at any time; open() is then called again.
+// process() and read() write directly into shared memory; views and slots are valid until they
+// return. An Error or an exception fails that sample (or batch), and `on_error:` decides what
+// follows. A replica may be killed and restarted at any time; then open() is called again.
 
 #include <cstdint>
 #include <memory>
@@ -32,10 +32,10 @@ enum class Next : std::uint8_t {
   emit,  ///< the outputs are written
   drop,  ///< no output for this sample; needs contract.may_drop()
   wait,  ///< a stream has nothing yet
-  end    ///< a stream has given all samples of this epoch
+  end    ///< a stream has output all samples of this epoch
 };
 
-/// Where a stage reports numbers while it runs and at its end; the last value of a name wins.
+/// Where a stage reports numbers during the run and at its end; the last value of a name wins.
 class Reporter {
  public:
   virtual ~Reporter() = default;
@@ -43,44 +43,44 @@ class Reporter {
   virtual void report(std::string_view name, std::uint64_t value) = 0;
   /// One line for the user, shown with the stage's name.
   virtual void log(std::string_view line) = 0;
-  /// The same where no replica of the stage has logged a line about this subject in this run.
+  /// The same, unless a replica of the stage has already logged a line about this subject in this
+  /// run.
   virtual void log_once(std::string_view subject, std::string_view line) {
     static_cast<void>(subject);
     log(line);
   }
 };
 
-/// Shared memory that dense tensors of the inputs lie in, in this process: whole pages, to be read.
+/// Shared memory with dense input tensors, mapped into this process: whole pages, read-only.
 struct InputMemory {
   const std::byte* data = nullptr;
   std::uint64_t bytes = 0;
 };
 
-/// What a stage learns at open(). Its references live until close() has returned.
+/// Arguments of open(). References are valid until close() returns.
 struct OpenContext {
   std::string stage;  ///< its name in the YAML
   int replica = 0;    ///< 0 .. replicas - 1
   int replicas = 1;
   int threads = 1;             ///< that libraries inside this process may use
   std::string device = "cpu";  ///< "cpu", "auto", "cuda", "cuda:N", "host" as the YAML says
-  Pin pin = Pin::automatic;    ///< whether it pins that for its device, if it has one
+  Pin pin = Pin::automatic;    ///< whether input_memory is pinned for its device
   std::vector<InputMemory> input_memory;  ///< of a stage that keep()s batches, or uploads()
   std::uint64_t hold = 1;                 ///< tasks that it may keep() at once
   std::uint64_t seed = 0;
   std::uint64_t stream = 0;  ///< stream_id that keys this stage's random numbers
   std::uint32_t epochs = 1;
-  /// Of a stream: where it goes on. Zeros, except in a replica that was started again: then it has
-  /// given so many samples of that epoch, and the next call of process() should give the one after
-  /// them.
+  /// For a stream: where it resumes. Zeros, except in a restarted replica: then it has output that
+  /// many samples of that epoch, and the next call of process() should output the one after them.
   std::uint32_t epoch = 0;
   std::uint64_t samples_done = 0;
-  /// The graph runs already: this replica was started again, or opens a source only to name its
-  /// samples. What an indexed source finds now should be what it found when the run began.
+  /// The graph is already running: this replica was restarted, or opens a source only to name its
+  /// samples. An indexed source should find the same data as when the run began.
   bool again = false;
   std::int64_t samples_max = 1;  ///< samples in one call at most: the batch, or 1
-  /// What save() gave at the checkpoint that this run resumes from; empty: it begins anew.
+  /// Result of save() at the checkpoint that this run resumes from; empty: it starts over.
   std::string_view saved;
-  std::shared_ptr<Device> tensors_device;    ///< where tensors of its lie; null: none do
+  std::shared_ptr<Device> tensors_device;    ///< device of its tensors; null: none
   std::vector<SharedTensor> shared_tensors;  ///< those that `shared:` names
   Ports inputs;  ///< types per sample; of a single source, or all as "port.tensor"
   Ports outputs;
@@ -88,16 +88,16 @@ struct OpenContext {
   const void* params_data = nullptr;
   const char* params_type = "";
 
-  /// A tensor that `shared:` names; an error where it names none of that name.
+  /// A tensor named by `shared:`; an error if the stage names no such tensor.
   Result<SharedTensor> shared(std::string_view name) const {
     for (const SharedTensor& tensor : shared_tensors)
       if (tensor.name() == name) return tensor;
     const std::string wanted(name);
-    return Error{"it has no shared tensor \"" + wanted + "\"; write `shared: " + wanted +
-                 "` at the stage, and its dtype and shape in `shared:` at the top level"};
+    return Error{"the stage has no shared tensor \"" + wanted + "\"; write `shared: " + wanted +
+                 "` in the stage, and its dtype and shape under the top-level `shared:`"};
   }
 
-  /// The parameters, checked; P must be the contract's struct.
+  /// The checked parameters; P must be the contract's struct.
   template <class P>
   const P& params() const {
     BRIGADE_CHECK(std::string_view(params_type) == typeid(P).name(), params_type);
@@ -110,20 +110,20 @@ struct EpochEnd {
   std::string_view source;  ///< the port whose epoch ended
 };
 
-/// A transform, a consumer, or a producer whose length is not known in advance: a stream. That is
-/// asked for samples until it says Next::end, gets epoch_end(), and is then asked for the next
-/// epoch's, as often as the graph has epochs. With several replicas there is one epoch, and it ends
-/// when each of them has said Next::end.
+/// A transform, a consumer, or a producer of unknown length: a stream. A stream is called until it
+/// returns Next::end, then gets epoch_end(), and then continues with the next epoch, for as many
+/// epochs as the graph has. With several replicas there is one epoch, which ends when every replica
+/// has returned Next::end.
 class Stage {
  public:
   virtual ~Stage() = default;
   virtual Result<void> open(const OpenContext&) { return {}; }
   virtual Result<Next> process(const Inputs& in, Outputs& out) = 0;
-  /// After the last sample of an epoch of this stage is done, at least once per replica.
+  /// Called after the last sample of an epoch of this stage, at least once per replica.
   virtual Result<void> epoch_end(const EpochEnd&) { return {}; }
-  /// All that a successor needs to go on after the samples and ends of epochs so far: it gets these
-  /// bytes as OpenContext::saved and then the samples that follow. Called between other calls, when
-  /// `checkpoint:` asks for it; only where the contract saves().
+  /// The state that a successor needs to continue after the samples and epoch ends so far: it gets
+  /// these bytes as OpenContext::saved, then the following samples. Called between other calls, as
+  /// `checkpoint:` asks; only if the contract saves().
   virtual Result<std::string> save() { return std::string(); }
   virtual Result<void> close() { return {}; }
 };
@@ -134,8 +134,8 @@ class Producer {
   virtual ~Producer() = default;
   virtual Result<void> open(const OpenContext&) { return {}; }
   virtual Result<std::uint64_t> size() = 0;
-  /// A hash of what the indices stand for, such as the names of all files; 0: not known. It may
-  /// not change while a graph runs: a replica that finds another one is refused.
+  /// A hash of what the indices stand for, such as the names of all files; 0: unknown. It must not
+  /// change while a graph runs: a replica that finds another one is rejected.
   virtual std::uint64_t fingerprint() { return 0; }
   /// Writes sample `index` in [0, size()). Must depend on nothing but its parameters and `index`.
   virtual Result<Next> read(std::uint64_t index, Outputs& out) = 0;

@@ -19,11 +19,11 @@ namespace brigade {
 
 enum class StageKind : std::uint8_t { producer, transform, consumer };
 BRIGADE_API std::string_view stage_kind_name(StageKind kind);
-/// What one call of process() sees.
+/// What one call of process() gets.
 enum class Takes : std::uint8_t {
   samples,  ///< one sample; the runtime loops over them
   batches,  ///< a whole batch; the edge must have a `batch:`
-  either    ///< batches where the edge has a `batch:`, else samples
+  either    ///< batches if the edge has a `batch:`, otherwise samples
 };
 
 /// How the outputs of a stage are numbered.
@@ -41,10 +41,10 @@ enum class Combine : std::uint8_t {
   only           ///< of one replica only; null with several
 };
 
-/// What a producer has, as far as parameters and headers of files tell.
+/// Number of samples of a producer, as far as parameters and file headers tell.
 struct SampleCount {
   std::uint64_t samples = 0;
-  std::vector<SkippedInputs> skipped;  ///< what SkipsInputs will say, where that is known, too
+  std::vector<SkippedInputs> skipped;  ///< what SkipsInputs will report, if known
 
   SampleCount(std::uint64_t count) : samples(count) {}  // NOLINT: implicit
   SampleCount(std::uint64_t count, std::vector<SkippedInputs> beside)
@@ -65,7 +65,7 @@ struct NamedClass {
   std::string place;
 };
 
-/// A contract with its parameter type erased: what the configuration and the runtime work with.
+/// A contract without its parameter type, used by the configuration and the runtime.
 struct StageContract {
   std::string type;
   std::string help;     ///< one sentence
@@ -73,41 +73,40 @@ struct StageContract {
   StageKind kind = StageKind::transform;
   Takes takes = Takes::samples;
   std::vector<ParamSpec> params;
-  std::vector<TensorPattern> inputs;               ///< all must be there
-  std::vector<std::vector<TensorPattern>> one_of;  ///< of each group at least one
+  std::vector<TensorPattern> inputs;               ///< all are required
+  std::vector<std::vector<TensorPattern>> one_of;  ///< at least one of each group
   std::vector<std::string> metadata;               ///< parameters (InputPath) whose header is read
   std::vector<ReportSpec> reports;
-  bool rest_passes = false;  ///< tensors it does not name travel on
-  std::vector<std::string>
-      named_inside;             ///< by a fused stage's later links: these do not travel on
-  bool several_inputs = false;  ///< may have more than one source (zip, epochs, merge)
-  std::vector<std::string> source_ports;  ///< what these may be called; empty: anything
+  bool rest_passes = false;               ///< tensors that it does not name pass through
+  std::vector<std::string> named_inside;  ///< by a fused stage's later links: these do not pass
+  bool several_inputs = false;            ///< may have more than one source (zip, epochs, merge)
+  std::vector<std::string> source_ports;  ///< their names; empty: any name
   bool may_drop = false;
   Numbering numbering = Numbering::one_to_one;
   /// k of `expand` and `flat_map` for these parameters; unset for one_to_one.
   std::function<Result<std::uint64_t>(const void* params)> outputs_per_input;
-  /// Samples of a producer, or room of a cache; unset, or nothing: these do not tell.
+  /// Samples of a producer, or capacity of a cache; unset or nothing: unknown.
   std::function<std::optional<SampleCount>(const void* params, const FileMetadata& metadata)>
       samples;
-  /// The classes that a producer's labels name, in the order of their numbers, where it numbers
-  /// them itself; nothing where only a run finds them. Reads whole files: asked only where several
-  /// sources of a graph name classes. Unset: labels are no names.
+  /// The classes named by a producer's labels, in the order of their numbers, if the producer
+  /// numbers them; nothing if only a run finds them. Reads whole files, so it is called only if
+  /// several sources of a graph name classes. Unset: labels are not names.
   std::function<std::optional<std::vector<NamedClass>>(const void* params)> named_classes;
-  /// Whether outputs depend on random draws with these parameters; unset: they do not.
+  /// True if outputs depend on random draws with these parameters; unset: they do not.
   std::function<bool(const void* params)> draws;
-  /// Bytes that process() takes at most with these parameters, whatever a sample holds, beyond what
-  /// open() has taken; unset: it does not say. `private_bytes_by`: the parameter that decides.
+  /// Most bytes that process() allocates with these parameters, for any sample and in addition to
+  /// open(); unset: unknown. `private_bytes_by`: the parameter that controls it.
   std::function<std::uint64_t(const void* params)> private_bytes;
   std::string private_bytes_by;
-  /// Tensors that process() reads, or writes, on a device where they lie there; unset: none.
+  /// Tensors that process() reads, or writes, in device memory if they are there; unset: none.
   std::function<std::vector<std::string>(const void* params)> reads_on_device;
   std::function<std::vector<std::string>(const void* params)> writes_on_device;
   std::function<std::vector<std::string>(const void* params)> uploads;  ///< to that device
-  bool cache = false;     ///< keeps the samples of one epoch, and is a source of them
-  bool stateful = false;  ///< keeps state between calls, beyond caches
-  bool saves = false;     ///< can save that state, and resume from it
-  bool holds = false;     ///< a consumer whose tasks end when what it keeps of them has gone
-  bool holds_for_device = false;  ///< on a device alone
+  bool cache = false;             ///< stores the samples of one epoch and is their source
+  bool stateful = false;          ///< keeps state between calls, beyond caches
+  bool saves = false;             ///< can save that state, and resume from it
+  bool holds = false;             ///< a consumer whose tasks end when it has released them
+  bool holds_for_device = false;  ///< only on a device
   bool application = false;       ///< its replica is the program that starts the graph
 
   const char* params_type = "";  ///< typeid name of the parameter struct
@@ -117,13 +116,13 @@ struct StageContract {
   std::function<Result<Ports>(const void* params, const Ports& in, const FileMetadata& metadata)>
       outputs;
 
-  /// Whether what it reads may be pinned for its device.
+  /// True if its input memory may be pinned for its device.
   bool pins() const { return holds || uploads != nullptr; }
-  /// Null when there is none of that name.
+  /// Null if the name does not exist.
   BRIGADE_API const ParamSpec* find_param(std::string_view name) const;
-  /// Whether the type itself takes a tensor of that name, or a fused stage's later links do.
+  /// True if the type itself takes the tensor `name`, or a later link of a fused stage does.
   BRIGADE_API bool names(std::string_view tensor) const;
-  /// Changes when anything a graph depends on changes; compared between contract and body.
+  /// Changes whenever a part changes that a graph depends on; compared between contract and body.
   BRIGADE_API std::uint64_t hash() const;
 };
 

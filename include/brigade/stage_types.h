@@ -1,8 +1,8 @@
 #pragma once
 
-// The list of stage types a program knows: the contract and a factory of each. It is filled by
-// plain calls (no static registration): the core's own list is in stages/builtin.cpp; an
-// embedding program adds its types before it makes its App, so that its workers know them too.
+// The list of stage types that a program knows: the contract and a factory of each. Plain calls
+// fill it (no static registration): the core's list is in stages/builtin.cpp; an embedding program
+// adds its types before it creates its App, so that its workers know them too.
 
 #include <functional>
 #include <memory>
@@ -18,7 +18,7 @@ namespace brigade {
 
 struct StageType {
   StageContract contract;
-  /// Name of the module with the body, or (of a plugin's type) the absolute path of the library
+  /// Name of the module with the body, or (for a plugin's type) the absolute path of the library
   /// with contract and body; empty: it is in this program.
   std::string module;
   std::function<std::unique_ptr<Stage>()> make_stage;
@@ -61,13 +61,13 @@ class StageTypes {
     return *this;
   }
 
-  /// The types of another list after its own; find() gives the first of a name.
+  /// Appends the types of another list; find() returns the first of a name.
   StageTypes& append(const StageTypes& others) {
     types_.insert(types_.end(), others.types_.begin(), others.types_.end());
     return *this;
   }
 
-  /// Null when there is none of that name. Points into this list, like all().
+  /// Null if the name does not exist. Points into this list, like all().
   const StageType* find(std::string_view name) const& {
     for (const StageType& type : types_)
       if (type.contract.type == name) return &type;

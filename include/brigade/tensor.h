@@ -122,13 +122,13 @@ class Shape {
 /// "[28, 28, 1]".
 BRIGADE_API std::string shape_text(const Shape& shape);
 
-/// A tensor in the memory of a device (`memory: device`), to be read there or written. What
-/// `stream` is told in process() may still run when that returns: the task ends when it is done.
+/// A tensor in device memory (`memory: device`), read or written there. Work enqueued on `stream`
+/// in process() may still run when process() returns: the task ends when that work is done.
 struct DeviceTensor {
-  void* data = nullptr;  ///< an address of the device's: a CUdeviceptr
+  void* data = nullptr;  ///< a device address: a CUdeviceptr
   DType dtype = DType::u8;
   const Shape* shape = nullptr;  ///< owned by the record, as in a TensorView
-  void* stream = nullptr;        ///< the replica's own: a CUstream, which a cudaStream_t is
+  void* stream = nullptr;        ///< stream of the replica: a CUstream (same as cudaStream_t)
 
   std::size_t bytes() const {
     return static_cast<std::size_t>(shape->elements()) * dtype_bytes(dtype);
@@ -149,7 +149,7 @@ class TensorView {
   std::size_t bytes() const { return static_cast<std::size_t>(elements()) * dtype_bytes(dtype_); }
   const void* data() const { return data_; }
 
-  /// The elements; T must match dtype() (a mismatch is the stage's bug and aborts).
+  /// The elements; T must match dtype() (otherwise aborts: a bug of the stage).
   template <class T>
   std::span<const T> as() const {
     BRIGADE_CHECK(dtype_of<T>() == dtype_, dtype_name(dtype_));
@@ -162,8 +162,8 @@ class TensorView {
   DType dtype_ = DType::u8;
 };
 
-/// Where a stage writes one output tensor. The shape is the contract's; a ragged tensor (one with
-/// upper bounds) must be resized to its real shape before its elements are written.
+/// Where a stage writes one output tensor. The contract fixes the shape; a ragged tensor (one with
+/// upper bounds) must be resized to its actual shape before its elements are written.
 class TensorSlot {
  public:
   TensorSlot() = default;
@@ -183,7 +183,7 @@ class TensorSlot {
     return {static_cast<T*>(data_), static_cast<std::size_t>(elements())};
   }
 
-  /// Ragged only: sets this sample's shape; an error where it exceeds the contract's bounds.
+  /// Ragged tensors only: sets this sample's shape; an error if it exceeds the contract's bounds.
   BRIGADE_API Result<void> resize(const Shape& shape);
   template <class T>
   Result<std::span<T>> resize(const Shape& shape) {

@@ -6,8 +6,8 @@
 //   for (const brigade::Batch& batch : run->output("train"))
 //     step(brigade::to_torch(batch, "image"), brigade::to_torch(batch, "label"));
 //
-// Such a tensor is the graph's memory and co-owns its batch: the batch returns when no handle
-// and no tensor is left, including views and tensors saved by autograd, on any thread.
+// Such a tensor is memory of the graph and co-owns its batch: the batch returns when no handle and
+// no tensor is left, including views and tensors saved by autograd, on any thread.
 
 #include <ATen/ATen.h>
 
@@ -31,12 +31,12 @@
 
 namespace brigade {
 
-/// A tensor of `batch`, or of a row of it (a ragged one of a row only, else it aborts): the batch's
-/// memory, which the tensor co-owns, so that operations may work in place. Where the program may
-/// not write (Batch::writable()) it is a copy, which holds no batch. Any thread; throws what
-/// LibTorch throws.
+/// A tensor of `batch` or of one of its rows; a ragged tensor must come from a row, otherwise it
+/// aborts. It is the memory of the batch, which it co-owns, so operations may work in place. If the
+/// program may not write it (Batch::writable()), it is a copy that does not hold the batch. Any
+/// thread; throws what LibTorch throws.
 inline at::Tensor to_torch(const Batch& batch, const TensorView& tensor) {
-  BRIGADE_CHECK(batch.dense(tensor), "ragged: take it of batch.row(i)");
+  BRIGADE_CHECK(batch.dense(tensor), "ragged: read it from batch.row(i)");
   if (!batch.writable(tensor)) return torch_view(tensor).clone();
   const at::IntArrayRef sizes(tensor.shape().begin(), tensor.shape().end());
   return at::from_blob(
@@ -48,20 +48,21 @@ inline at::Tensor to_torch(const Batch& batch, std::string_view name) {
   return to_torch(batch, batch[name]);
 }
 
-/// A tensor of `shared:` as LibTorch's, which co-owns the memory. Stores go to all who map it.
+/// A tensor of `shared:` as a LibTorch tensor that co-owns the memory. All processes see its
+/// stores.
 inline at::Tensor to_torch(const SharedTensor& tensor) {
-  BRIGADE_CHECK(tensor.writable(), tensor.name(), "own_part: a program reads view()");
+  BRIGADE_CHECK(tensor.writable(), tensor.name(), "a tensor with own_part is read with view()");
   const at::IntArrayRef sizes(tensor.shape().begin(), tensor.shape().end());
   return at::from_blob(
       tensor.data(), sizes, [held = tensor](void*) mutable { /* until here */ },
       at::TensorOptions(scalar_type(tensor.dtype())));
 }
 
-/// Lays the parameters and then the buffers of a module into a shared tensor of one dimension, one
-/// after another: from here on they are that memory, which all processes that did the same train.
-/// Where this process initialises it (SharedTensor::fill(), or a program before it says so), the
-/// module's values are copied in; elsewhere the module takes what is there. Before an optimizer is
-/// made of them. An error says how many elements the module needs, and of which dtype.
+/// Moves the parameters and buffers of a module into a shared tensor of one dimension. All
+/// processes that do this train the same memory. If this process initializes the tensor
+/// (SharedTensor::fill(), or a program before set_initialised()), the module's values are copied
+/// in; otherwise the module takes the stored values. Call it before you create an optimizer. An
+/// error names the number of elements and the dtype that the module needs.
 template <class Module>
 Result<void> share_parameters(Module& module, const SharedTensor& shared, bool fill) {
   std::vector<at::Tensor> all = module.parameters();
@@ -76,11 +77,11 @@ Result<void> share_parameters(Module& module, const SharedTensor& shared, bool f
   if (elements != shared.elements() || !one_type)
     return Error{"shared tensor \"" + shared.name() + "\" has " +
                  std::to_string(shared.elements()) + " elements of " +
-                 std::string(dtype_name(shared.dtype())) + ", and the module " +
+                 std::string(dtype_name(shared.dtype())) + ", but the module has " +
                  std::to_string(elements) + " of " +
                  (all.empty() ? "none" : std::string(c10::toString(all[0].scalar_type()))) +
-                 (one_type ? "" : ", or of several types") + ": give it `shape: [" +
-                 std::to_string(elements) + "]` and that dtype"};
+                 (one_type ? "" : ", or of several types") + "; write `shape: [" +
+                 std::to_string(elements) + "]` and the dtype of the module"};
   const at::Tensor flat = to_torch(shared).reshape({-1});
   std::int64_t at = 0;
   for (at::Tensor& tensor : all) {
@@ -96,16 +97,16 @@ Result<void> share_parameters(Module& module, const SharedTensor& shared) {
   return share_parameters(module, shared, shared.fill());
 }
 
-/// What code that was written for LibTorch's DataLoader iterates over; only the line that makes the
-/// loader changes:
+/// A loop for code written for LibTorch's DataLoader; only the line that creates the loader
+/// changes:
 ///
 ///   auto loader = brigade::make_data_loader<torch::data::Example<>>(run->output("train"), "image",
 ///                                                                   "label");
 ///   for (auto& example : *loader) step(example.data, example.target);
 ///
-/// Each loop over it is the next epoch (what is left of it, after a loop that was left early); with
-/// none left it is empty. Tensors are those of to_torch(); `hold:` counts batches of which a tensor
-/// is held. Throws std::runtime_error where next() fails. One thread at a time.
+/// Each loop reads the next epoch, or the rest of one after a loop that was left early; after the
+/// last epoch it is empty. Tensors come from to_torch(); `hold:` counts batches with a tensor that
+/// is still held. Throws std::runtime_error if next() fails. One thread at a time.
 template <class Example>
 class DataLoader {
  public:
@@ -150,7 +151,7 @@ class DataLoader {
   Iterator begin() { return Iterator(*this); }
   Iterator end() { return {}; }
 
-  /// An example of the tensors of one name, or of two.
+  /// An example with one named tensor, or with two.
   static constexpr std::size_t kTensors =
       std::is_constructible_v<Example, at::Tensor, at::Tensor> ? 2 : 1;
 
@@ -164,11 +165,11 @@ class DataLoader {
   std::vector<std::string> names_;
 };
 
-/// `names`: of the data and of the target; of the data alone where an Example has no target.
+/// `names`: of the data and the target; of the data alone if an Example has no target.
 template <class Example, class... Names>
 std::unique_ptr<DataLoader<Example>> make_data_loader(Output output, const Names&... names) {
   static_assert(sizeof...(Names) == DataLoader<Example>::kTensors,
-                "name as many tensors as an example has");
+                "give one name per tensor of the example");
   return std::make_unique<DataLoader<Example>>(std::move(output),
                                                std::vector<std::string>{std::string(names)...});
 }

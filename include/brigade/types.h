@@ -19,8 +19,8 @@ namespace brigade {
 
 /// Whether memory that a device reads is pinned.
 enum class Pin : std::uint8_t {
-  automatic,  ///< where that can be had; else it is copied as ordinary memory
-  yes,        ///< else it is an error
+  automatic,  ///< if possible; otherwise copied from pageable memory
+  yes,        ///< otherwise an error
   no
 };
 
@@ -29,7 +29,7 @@ enum class Pin : std::uint8_t {
 struct Dim {
   std::int64_t size = 0;
   enum class Kind : std::uint8_t { exact, up_to, any } kind = Kind::exact;
-  std::int64_t expected = 0;  ///< what most samples have, for the memory plan; not compared
+  std::int64_t expected = 0;  ///< size of most samples, for the memory plan; not compared
 
   Dim(std::int64_t exact_size) : size(exact_size), expected(exact_size) {}  // NOLINT: implicit
   Dim(std::int64_t dim_size, Kind dim_kind) : size(dim_size), kind(dim_kind), expected(dim_size) {}
@@ -37,8 +37,8 @@ struct Dim {
     return a.size == b.size && a.kind == b.kind;
   }
 };
-/// At most `bound`. `expected`: what most samples have; memory is planned for that many, and given
-/// back where a sample had more. 0: the bound.
+/// At most `bound`. `expected`: the size of most samples; memory is planned for it, and returned
+/// after larger samples. 0: the bound.
 inline Dim up_to(std::int64_t bound, std::int64_t expected = 0) {
   Dim dim(bound, Dim::Kind::up_to);
   if (expected > 0 && expected < bound) dim.expected = expected;
@@ -51,13 +51,13 @@ struct TensorType {
   std::string name;
   DType dtype = DType::u8;
   std::vector<Dim> shape;
-  bool on_device = false;  ///< in the memory of its writer's device (`memory: device`)
+  bool on_device = false;  ///< in device memory of its writer (`memory: device`)
 
   /// Has an up_to dimension.
   BRIGADE_API bool ragged() const;
   /// Sizes, upper bounds where ragged. At most kRankMax dimensions.
   BRIGADE_API Shape bounds() const;
-  /// Of one sample; 2^64 - 1 when it does not fit 64 bits.
+  /// Of one sample; 2^64 - 1 if it does not fit 64 bits.
   BRIGADE_API std::uint64_t bytes_max() const;
   /// "image u8[28, 28, 1]", "box f32[<=100, 4]".
   BRIGADE_API std::string text() const;
@@ -81,7 +81,7 @@ struct Ports {
   friend bool operator==(const Ports& a, const Ports& b) { return a.tensors == b.tensors; }
 };
 
-/// What an input must look like. No dtypes: any dtype. `any_rank`: any shape.
+/// What an input must match. No dtypes: any dtype. `any_rank`: any shape.
 struct TensorPattern {
   std::string name;
   std::vector<DType> dtypes;
@@ -89,7 +89,7 @@ struct TensorPattern {
   std::vector<Dim> shape;  ///< any_size fits all; up_to(n) fits sizes and bounds up to n
   std::string help;
 
-  /// Whether dtype and shape fit; the name is the caller's question.
+  /// True if dtype and shape match; the caller checks the name.
   BRIGADE_API bool accepts(const TensorType& type) const;
   /// "image u8|f32[any, any, <=4]".
   BRIGADE_API std::string text() const;
@@ -105,13 +105,13 @@ struct FileHeader {
 inline constexpr std::size_t kMetadataBytesMax = 64 << 10;
 inline constexpr std::size_t kMetadataFilesMax = 256;  ///< of one parameter
 
-/// FileMetadata by the name of the parameter that names the file; "files.image" for a map of files,
-/// "files.0" for a list of them.
+/// FileMetadata by the name of the parameter of the file; "files.image" for a map of files,
+/// "files.0" for a list.
 struct FileMetadata {
   std::vector<std::pair<std::string, FileHeader>> files;
-  StampOf stamp;  ///< of any path; unset: nobody looks
+  StampOf stamp;  ///< of any path; unset: not read
 
-  /// Null when the contract did not ask for it or the file was not given.
+  /// Null if the contract does not ask for it or the file was not set.
   const FileHeader* find(std::string_view param) const {
     for (const auto& [name, file_header] : files)
       if (name == param) return &file_header;

@@ -30,7 +30,7 @@ class CountSources {
     setup_.find_type = [&types](const PlanStage& source) { return types.find(source.type); };
     setup_.make_source = [](const StageType& type) -> Result<std::unique_ptr<Producer>> {
       if (type.make_producer) return type.make_producer();
-      return Error{"its type does not tell how many samples it has (counts() of its contract)"};
+      return Error{"its type does not report its number of samples (counts() in its contract)"};
     };
   }
 

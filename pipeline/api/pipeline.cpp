@@ -149,9 +149,8 @@ std::shared_ptr<Handle> Run::State::open(Handles<Handle>& handles, std::string_v
     why_not = none_of_that_name(session.plan(), what, name);
   } else if (!first || closed) {
     why_not = concat(what, " ", quote(name),
-                     closed ? " was closed by wait(): ask for it before"
-                            : " was closed when the last handle on it went; keep one for further "
-                              "loops");
+                     closed ? " was closed by wait(): request it earlier"
+                            : " was closed with its last handle; keep a handle for further loops");
     queue = nullptr;
   }
   handle = std::make_shared<Handle>(session.program(), std::move(queue), std::move(why_not));

@@ -14,10 +14,10 @@ Result<void> check_program(const Plan& plan, const RunOptions& options) {
     if (stage.is_input())
       return Error{concat("stage ", quote(stage.name),
                           " is fed by a program (`producer: application`): start the graph from "
-                          "that program, or put another producer in its place")};
+                          "that program, or use another producer")};
     if (stage.is_output())
       return Error{concat("stage ", quote(stage.name),
-                          " is a program's own (`consumer: application`): start the graph from "
+                          " is read by a program (`consumer: application`): start the graph from "
                           "that program, or read it here with `--set stages.",
                           stage.name, ".consumer=count",
                           stage.hold == StagePlanningKeys{}.hold
@@ -34,8 +34,8 @@ Result<void> check_program(const Plan& plan, const RunOptions& options) {
 /// Of several launchers' variables; a program tells of what it knows itself.
 std::string unlike_text(const Shard& shard, const RankOrigin& ranks) {
   if (ranks.by == "program" || ranks.unlike.empty()) return "";
-  return concat("rank ", shard.rank, " of ", shard.world, ", by ", ranks.by,
-                "; not used: ", join(ranks.unlike, "; "));
+  return concat("rank ", shard.rank, " of ", shard.world, ", from ", ranks.by,
+                "; ignored: ", join(ranks.unlike, "; "));
 }
 
 }  // namespace

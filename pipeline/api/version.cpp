@@ -23,8 +23,8 @@ std::string version_text(
                             line("compiler", facts.compiler), line("core", facts.libraries));
   for (const PackageFacts& package : facts.packages) {
     const auto file = find_module(package.module);
-    text += line(package.module, concat(package.libraries,
-                                        file ? concat("; ", *file) : "; its module is not here"));
+    text += line(package.module,
+                 concat(package.libraries, file ? concat("; ", *file) : "; module not found"));
   }
   return text;
 }

@@ -71,7 +71,7 @@ Result<std::optional<Slot>> InputQueue::acquire(std::int64_t until_ns, const Inp
   BRIGADE_TRY(check_process());
   if (in_acquire_.exchange(true))
     return Error{concat("input ", quote(stage().name),
-                        ": two threads ask for its next slot; one at a time may")};
+                        ": two threads request its next slot; use one thread at a time")};
   auto taken = take(until_ns, at);
   in_acquire_.store(false);
   return taken;
@@ -116,8 +116,9 @@ Result<std::optional<Slot>> InputQueue::take(std::int64_t until_ns, const Input:
     waits_since_ns_ = 0;
   }
   if (sleep.interrupted())
-    return Error{concat("input ", quote(stage().name), ": the wait for room was interrupted"),
-                 Refusal::interrupted};
+    return Error{
+        concat("input ", quote(stage().name), ": the wait for a free slot was interrupted"),
+        Refusal::interrupted};
   if (closed) return closed_before();
   if (stuck) return *std::move(stuck);
   if (place == nullptr) return std::optional<Slot>();
@@ -201,7 +202,7 @@ Result<void> InputQueue::copy_guarded(Place& place) const {
   if (!beside.empty())
     return Error{concat("input ", quote(stage().name), ": sample ", place.sample.index,
                         " (taken at ", place.at.file, ":", place.at.line, ") was written ", beside,
-                        ": see that the program writes no more than its shape")};
+                        ": keep the writes of the program within its shape")};
   place.guard->end(frame);
   return {};
 }
@@ -225,7 +226,7 @@ Result<void> InputQueue::settle(Place& place, SlotState state) {
   --held_;
   if (is_aborting(*context_.control))
     return Error{
-        concat("input ", quote(stage().name), ": the run has ended, and takes no more samples")};
+        concat("input ", quote(stage().name), ": the run has ended and takes no more samples")};
   place.writer.headers()[place.slot] = {place.sample, state};
   ++(state == SlotState::full ? full_ : not_full_.empty_slots);
   settled_ns_ = monotonic_ns();
@@ -321,9 +322,10 @@ std::optional<Error> InputQueue::why_it_never_comes(const Attempt<SystemPolicy>&
   }
   waits_since_ns_ = 0;
   if (!standstill_.found() || !only_this_thread_reads()) return std::nullopt;
-  return Error{concat("input ", quote(stage().name), " has no room, and nothing moves: ",
-                      standstill_.text("read it in between, or in a thread of its own")),
-               Refusal::unread};
+  return Error{
+      concat("input ", quote(stage().name), " has no free slot, and no stage makes progress: ",
+             standstill_.text("read that output between writes, or in its own thread")),
+      Refusal::unread};
 }
 
 /// Another thread that has read an output may be at work on its batch.
@@ -349,9 +351,9 @@ std::string InputQueue::holders() const {
                    format_nanoseconds(monotonic_ns() - held[i]->taken_ns), " ago)");
   if (held.size() > kHoldersNamed) text += ", and more";
   return concat("input ", quote(stage().name),
-                ": slots are held that have not been submitted: ", text,
-                "; the others of their task of ", task_,
-                " are given: submit or drop them before asking for the next, or raise `chunk:`");
+                ": the program holds slots that it has not submitted: ", text,
+                "; the other slots of their task of ", task_,
+                " are done: submit or drop these before requesting the next, or raise `chunk:`");
 }
 
 Slot::Slot(std::unique_ptr<Held> held) : held_(std::move(held)) {}
@@ -376,17 +378,17 @@ Slot::~Slot() {
 TensorSlot Slot::operator[](std::string_view name) { return record()[name]; }
 
 Outputs Slot::record() {
-  BRIGADE_CHECK(held_ != nullptr, "the slot was submitted");
+  BRIGADE_CHECK(held_ != nullptr, "the slot was already submitted");
   return held_->place->writer.outputs();
 }
 
 const SampleInfo& Slot::sample() const {
-  BRIGADE_CHECK(held_ != nullptr, "the slot was submitted");
+  BRIGADE_CHECK(held_ != nullptr, "the slot was already submitted");
   return held_->place->sample;
 }
 
 Result<void> Slot::submit() {
-  if (!held_) return Error{"the slot was submitted before: each is one sample"};
+  if (!held_) return Error{"the slot was already submitted: each slot is one sample"};
   BRIGADE_TRY(held_->queue->commit(*held_->place));
   const std::unique_ptr<Held> given = std::move(held_);
   return given->queue->settle(*given->place, SlotState::full);

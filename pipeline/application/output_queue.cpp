@@ -22,7 +22,7 @@ constexpr std::int64_t kHeldToldAfterNs = 100'000'000;  // threads that release 
 constexpr std::int64_t kAbortSeenWithinNs = 100'000'000;
 constexpr std::size_t kHoldersNamed = 4;
 constexpr std::string_view kRelease =
-    "; release batches before asking for the next, or raise `hold:`";
+    "; release batches before requesting the next one, or raise `hold:`";
 constexpr int kPoison = 0xff;  // of floating point no number, of others -1 or the largest
 
 #ifdef NDEBUG
@@ -65,7 +65,7 @@ Result<std::optional<Batch>> OutputQueue::next(std::uint64_t last_epoch, const O
   if (mark_.in_child()) return Error{concat("output ", quote(stage().name), ": ", kForkedText)};
   if (in_next_.exchange(true))
     return Error{concat("output ", quote(stage().name),
-                        ": two threads ask for its next batch; one at a time may")};
+                        ": two threads request its next batch; use one thread at a time")};
   reader_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   auto taken = take(last_epoch, at, waits);
   in_next_.store(false);
@@ -147,13 +147,14 @@ Error OutputQueue::why_nothing_moves() const {
   std::string held = holders();
   if (!held.empty())
     held = concat(
-        "what it waits for needs the memory of what the program holds, with the padding or "
-        "dropped samples behind it: ",
+        "the next batch needs the memory of batches that the program holds, including padding and "
+        "dropped samples: ",
         held, kRelease);
   const bool by_held = !held.empty() && standstill_.unread().empty();
-  return {concat("output ", quote(stage().name), " gets nothing, and nothing moves: ",
-                 standstill_.text("read the outputs in turn, or drop that one", held)),
-          by_held ? Refusal::held : Refusal::unread};
+  return {
+      concat("output ", quote(stage().name), " receives no batch, and no stage makes progress: ",
+             standstill_.text("alternate between the outputs, or drop that one", held)),
+      by_held ? Refusal::held : Refusal::unread};
 }
 
 /// What a stage would be shown. False: no sample of it is left.
@@ -196,13 +197,12 @@ Result<void> OutputQueue::wait_for(const Place& place, InterruptibleSleep& sleep
   counters_.end_wait(Cause::barrier);
   if (sleep.interrupted()) return interrupted();
   if (!held || is_aborting(*context_.control)) return {};
-  return Error{
-      concat("output ", quote(stage().name), ": `hold: ", places_.size(),
-             "` is reached, counted from the oldest batch that is held, and that one was not "
-             "released within `hold_timeout: ",
-             print_duration(std::chrono::nanoseconds(stage().hold_timeout_ns)), "`: ", holders(),
-             kRelease),
-      Refusal::held};
+  return Error{concat("output ", quote(stage().name), ": `hold: ", places_.size(),
+                      "` is reached, counted from the oldest held batch, which was not released "
+                      "within `hold_timeout: ",
+                      print_duration(std::chrono::nanoseconds(stage().hold_timeout_ns)),
+                      "`: ", holders(), kRelease),
+               Refusal::held};
 }
 
 /// Once for each output: a program that does it again knows.
@@ -215,7 +215,7 @@ void OutputQueue::tell_wait() {
        .level = EventLevel::warning,
        .stage = stage().name,
        .message = concat("output ", quote(stage().name), " waits for the program to release ",
-                         "a batch, at most `hold_timeout: ",
+                         "a batch, for at most `hold_timeout: ",
                          print_duration(std::chrono::nanoseconds(stage().hold_timeout_ns)),
                          "`: the program holds ", held, " of `hold: ", places_.size(),
                          "`, counted from the oldest: ", holders(), kRelease)});

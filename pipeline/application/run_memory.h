@@ -13,8 +13,8 @@ namespace brigade {
 
 /// What calls say in a child that the program has forked.
 inline constexpr std::string_view kForkedText =
-    "this process was forked from the program that started the run: it may read batches that were "
-    "held, and nothing else; start a run of its own here";
+    "this process was forked from the program that started the run: it may only read batches that "
+    "were held before the fork; start a separate run here";
 
 /// The plan says what the memory means. Outlives the run where a program still holds batches or
 /// slots.

@@ -75,7 +75,7 @@ std::string Standstill::text(std::string_view what_to_do, std::string otherwise)
     return standstill_text(*context_.plan, *context_.control,
                            read_leases(*context_.plan, *context_.control, monotonic_ns()));
   for (std::string& name : names) name = quote(name);
-  return concat("what it waits for stands behind batches that the program has not read from ",
+  return concat("it is blocked by batches that the program has not read from ",
                 join(names, ", ", " and "), "; ", what_to_do);
 }
 

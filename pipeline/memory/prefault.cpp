@@ -103,7 +103,7 @@ bool Prefault::fill_cache(StageNumber stage) {
   const std::uint64_t end = planned.segment_bytes();
   for (std::uint64_t at = planned.ring.bytes; at < end; at += kChunkBytes) {
     if (!fill(stage, {at, std::min(at + kChunkBytes, end)},
-              concat("what ", planned.name, " keeps")))
+              concat("the memory of cache ", planned.name)))
       return false;
   }
   return true;

@@ -49,8 +49,8 @@ Result<std::optional<std::string>> identity_of(int fd, off_t end, const std::str
     return std::optional<std::string>();
   auto identity = sum.identity(tail);
   if (!identity)
-    return Error{concat(file, ": ", identity.error().message,
-                        "; bring back a copy, or begin anew without it")};
+    return Error{
+        concat(file, ": ", identity.error().message, "; restore a copy, or restart without it")};
   return std::optional(std::move(*identity));
 }
 
@@ -66,9 +66,9 @@ Result<std::optional<std::string>> load(const PlanShared& shared, bool guarded,
   BRIGADE_ASSIGN(const NpyHeader header, parse_npy_header(file, head));
   const Shape shape = shared.type.bounds();
   if (header.dtype != shared.type.dtype || header.shape != shape)
-    return Error{concat("it is ", dtype_name(shared.type.dtype), shape_text(shape), ", and ", file,
-                        " holds ", dtype_name(header.dtype), shape_text(header.shape),
-                        "; name another file")};
+    return Error{concat("expected ", dtype_name(shared.type.dtype), shape_text(shape), ", but ",
+                        file, " holds ", dtype_name(header.dtype), shape_text(header.shape),
+                        "; choose another file")};
   NpySum sum;
   sum.add(std::string_view(head).substr(0, header.bytes));
   const std::uint64_t bytes = shared_layout(shared, guarded).part_bytes;
@@ -78,7 +78,7 @@ Result<std::optional<std::string>> load(const PlanShared& shared, bool guarded,
         read_all_at(fd.get(), part, bytes, static_cast<off_t>(header.bytes + i * bytes));
     if (got < 0) return error_of_errno(concat("cannot read ", file));
     if (static_cast<std::uint64_t>(got) < bytes)
-      return Error{concat(file, " ends before its last number; save it once more")};
+      return Error{concat(file, " is truncated; save it again")};
     sum.add({part, bytes});
   }
   return identity_of(fd.get(), static_cast<off_t>(header.bytes + shared.parts * bytes), file, sum);
@@ -115,13 +115,13 @@ Result<void> resume_shared(const PlanShared& shared, bool guarded, const Mapping
   const std::string& file = shared.save_file;
   BRIGADE_ASSIGN(const std::optional<std::string> found, load(shared, guarded, memory, file));
   if (identity.empty() || found == identity) return {};
-  const std::string of = checkpoint.empty() ? "state given" : concat("checkpoint ", checkpoint);
+  const std::string of = checkpoint.empty() ? "given state" : concat("checkpoint ", checkpoint);
   if (found)
-    return Error{concat(file, " is of another run than the ", of,
-                        "; bring back the file of that run, or begin anew without --resume")};
-  return Error{concat(file, " does not say that it is of the run of the ", of,
-                      ": another program has written it; bring back the file of that run, or begin "
-                      "anew without --resume and with `init: ",
+    return Error{concat(file, " belongs to a different run than the ", of,
+                        "; restore the file of that run, or restart without --resume")};
+  return Error{concat(file, " does not name the run of the ", of,
+                      ": another program wrote it; restore the file of that run, or restart "
+                      "without --resume and with `init: ",
                       file, "`")};
 }
 

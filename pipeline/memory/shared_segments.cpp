@@ -25,9 +25,9 @@ SlotRing window(const PlanStage& stage, std::byte* memory) {
 Result<void> join_barriers(const Control<SystemPolicy>& control) {
   if (control.wake_order == WakeOrder::by_finisher || SystemPolicy::join_barriers()) return {};
   return Error{
-      concat("this run wakes sleepers by membarrier(2), which its supervisor may call and ",
+      concat("this run wakes workers with membarrier(2), which its supervisor may call but ",
              "this worker may not (", errno_text(),
-             "); let the filter of system calls (seccomp) treat both alike")};
+             "); allow it for both in the system call filter (seccomp)")};
 }
 
 /// The ring of a cache and, behind it, the file with what it keeps.
@@ -163,12 +163,12 @@ Result<void> AttachedSegments::attach_ring(const RingGrant& grant) {
   const OwnedFd fd(grant.fd);  // closed once they are mapped, or refused
   const OwnedFd cache_fd(grant.cache_fd);
   const StageNumber s = grant.stage;
-  if (!plan().stages.has(s)) return Error{concat("a grant names stage ", s.value())};
+  if (!plan().stages.has(s)) return Error{concat("a grant names the unknown stage ", s.value())};
   const PlanStage& stage = plan().stages[s];
   BRIGADE_ASSIGN(const std::uint64_t bytes, memory_bytes(fd.get()));
   if (bytes != memory_segment_bytes(stage)) {
-    return Error{concat("the buffers of \"", stage.name, "\" have ", bytes,
-                        " bytes, the plan says ", memory_segment_bytes(stage))};
+    return Error{concat("the buffers of \"", stage.name, "\" have ", bytes, " bytes, expected ",
+                        memory_segment_bytes(stage))};
   }
   if (cache_fd.get() >= 0) {
     BRIGADE_ASSIGN(rings_[s], map_with_cache(stage, fd.get(), cache_fd.get()));

@@ -31,13 +31,13 @@ Result<std::shared_ptr<const Mapping>> map_pages(int fd, std::uint64_t first, st
 
 Result<const PlanShared*> granted_tensor(const Plan& plan, const SharedGrant& grant) {
   if (grant.tensor < 0 || static_cast<std::size_t>(grant.tensor) >= plan.shared.size())
-    return Error{concat("a grant names shared tensor ", grant.tensor)};
+    return Error{concat("a grant names the unknown shared tensor ", grant.tensor)};
   const PlanShared& shared = plan.shared[static_cast<std::size_t>(grant.tensor)];
   const std::uint64_t expected = shared_layout(shared, grant.guarded).bytes;
   BRIGADE_ASSIGN(const std::uint64_t bytes, memory_bytes(grant.fd));
   if (bytes != expected)
     return Error{concat("shared tensor ", quote(shared.type.name), " has ", bytes,
-                        " bytes, the plan says ", expected)};
+                        " bytes, expected ", expected)};
   return &shared;
 }
 
@@ -143,8 +143,8 @@ std::vector<std::string> SharedTensors::written_beside() const {
           std::any_of(data + layout.part_bytes, data - layout.lead + layout.stride, is_other);
       if (before || beyond)
         lines.push_back(concat("shared tensor ", quote(shared.type.name), ": replica ", i,
-                               " has written ", before ? "before the beginning" : "beyond the end",
-                               " of its part: see that it writes no more than its shape"));
+                               " wrote ", before ? "before the beginning" : "beyond the end",
+                               " of its part: keep its writes within its shape"));
     }
   }
   return lines;

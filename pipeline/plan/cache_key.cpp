@@ -190,7 +190,7 @@ std::string contents_difference(const std::string& before, const std::string& no
   }
   for (const std::string_view line : split(before, '\n'))
     if (!line.empty() && !line_of(now, key_of(line))) return concat(key_of(line), " is gone");
-  return "what it was made by is listed in another order";
+  return "its contents are listed in a different order";
 }
 
 CacheFileHeader cache_file_header(const PlanStage& stage, std::string contents) {

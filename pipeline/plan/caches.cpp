@@ -44,24 +44,25 @@ void check(const ValidGraph& graph, const Plan& plan, StageNumber number, std::u
   const ValidStage& stage = graph.stages[number];
   const IndexSpaceNumber above = plan.stages[number].queues[1].index_space;
   if (!has_order(plan, above))
-    problems.push_back(problem_at(
-        stage, "a cache keeps samples by their index in the source, and this source has none",
-        "read what it gives from files, or put the cache above the flat_map"));
+    problems.push_back(
+        problem_at(stage, "a cache stores samples by their index, but this source has no indices",
+                   "read the source from files, or place the cache upstream of the flat_map"));
   else if (is_drawn_above(plan, above))
-    problems.push_back(problem_at(stage,
-                                  "a cache keeps one epoch for all, and `mix:`, `weights:` and "
-                                  "`repeat_factor:` of its source draw others in each",
-                                  "leave the cache out, or the weights and shares"));
-  else if (known == 0 && stage.samples == 0)
     problems.push_back(
         problem_at(stage,
-                   concat("how many samples its source has is known only once the run has begun",
-                          why_unknown(graph, plan, number)),
-                   "make room: `params: {samples: N}`, at least as many as there are"));
+                   "a cache stores one epoch, but `mix:`, `weights:` and `repeat_factor:` of its "
+                   "source draw different samples in each epoch",
+                   "remove the cache, or the weights and shares"));
+  else if (known == 0 && stage.samples == 0)
+    problems.push_back(problem_at(
+        stage,
+        concat("the size of its source is unknown before the run",
+               why_unknown(graph, plan, number)),
+        "write `params: {samples: N}`, with at least the number of samples of the source"));
   else if (stage.samples != 0 && stage.samples < known)
     problems.push_back(problem_at(
-        stage, concat("`samples: ", stage.samples, "` makes too little room: it keeps ", known),
-        "leave it out, or keep fewer by `limit:`"));
+        stage, concat("`samples: ", stage.samples, "` is too small, expected at least ", known),
+        "omit `samples:`, or store fewer samples with `limit:`"));
 }
 
 /// What reads beside a cache would see one epoch in a first run and, where the file is used, all.
@@ -71,20 +72,20 @@ void check_file(const ValidStage& stage, const Plan& plan, StageNumber number,
   if (plan.shard.world > 1)
     return problems.push_back(
         problem_at(stage,
-                   concat("`file:` keeps all samples in one file, but this is one of ",
+                   concat("`file:` stores all samples in one file, but this is one of ",
                           plan.shard.world, " processes that share them"),
-                   "leave `file:` out: each process then keeps its part in memory"));
+                   "omit `file:`: each process then stores its part in memory"));
   const ByStage<bool> above = stages_above(plan, number);
   for (const StageNumber s : above.numbers()) {
     if (!above[s]) continue;
     for (const auto& [reader, queue] : plan.stages[s].readers) {
       if (reader == number || above[reader]) continue;
-      return problems.push_back(problem_at(
-          stage,
-          concat("with `file:` nothing else may read what is above it, since that does not run "
-                 "where the file is there; ",
-                 quote(plan.stages[reader].name), " reads ", quote(plan.stages[s].name)),
-          "read what the cache gives, or leave `file:` out"));
+      return problems.push_back(
+          problem_at(stage,
+                     concat("with `file:`, only the cache may read the stages upstream of it, "
+                            "because they do not run if the file exists; ",
+                            quote(plan.stages[reader].name), " reads ", quote(plan.stages[s].name)),
+                     "read the cache instead, or omit `file:`"));
     }
   }
 }

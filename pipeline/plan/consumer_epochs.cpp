@@ -89,12 +89,13 @@ Known given_by(const ByStage<Known>& given, const ValidStage& valid, const PlanS
   if (!read.epoch) return read;
   if (!drops_none(valid)) return unknown(concat(name, " may drop samples"));
   if (stage.flat_map_outputs != 0)
-    return unknown(concat(name, " makes 1 to ", stage.flat_map_outputs, " samples of each"));
+    return unknown(
+        concat(name, " outputs 1 to ", stage.flat_map_outputs, " samples for each input"));
   // Then numbers without a sample are anywhere, and how full batches are differs from epoch to
   // epoch.
   const Epoch& epoch = *read.epoch;
   if (reordered && epoch.samples < epoch.numbers)
-    return unknown(concat(name, " is shuffled below a `drop_last`"));
+    return unknown(concat(name, " is shuffled downstream of `drop_last`"));
   const std::uint64_t numbers = stage.is_cache()
                                     ? limited(valid.limit, epoch.numbers)
                                     : multiply_saturating(epoch.numbers, stage.fan_out);
@@ -134,7 +135,7 @@ std::vector<ConsumerEpoch> consumer_epochs(const ValidGraph& graph, const Plan& 
         if (stage.batched) one.batches = batches_of(plan, stage, queue, *read.epoch);
         if (stage.batched && !one.batches)
           one.unknown =
-              concat("stage ", quote(stage.name), " has `assign: fixed` below a flat_map");
+              concat("stage ", quote(stage.name), " has `assign: fixed` downstream of a flat_map");
       }
       all.push_back(std::move(one));
     }

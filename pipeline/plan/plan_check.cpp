@@ -26,13 +26,13 @@ Result<void> check_arrays(const PlanRing& ring) {
   for (const PlanTensor& tensor : ring.tensors) {
     std::uint64_t& end = tensor.type.on_device ? on_device : in_ring;
     BRIGADE_TRY(ensure(!tensor.type.on_device || !tensor.type.ragged(),
-                       "a ragged tensor lies on a device"));
+                       "a ragged tensor is stored on a device"));
     BRIGADE_TRY(ensure(tensor.type.shape.size() < static_cast<std::size_t>(kRankMax),
                        "a tensor has too many dimensions"));
     for (const Dim& dim : tensor.type.shape)
       BRIGADE_TRY(ensure(dim.size >= 0, "a dimension is negative"));
     BRIGADE_TRY(ensure(tensor.slot_bytes == tensor_bytes(tensor.type),
-                       "the bytes of a slot are not those of its type"));
+                       "the size of a slot does not match its type"));
     BRIGADE_TRY(ensure(tensor.offset >= end && tensor.offset % kArrayAlignment == 0,
                        "arrays of the ring overlap or start inside a page"));
     BRIGADE_TRY(ensure(tensor.slot_stride >= tensor.slot_bytes, "slots of an array overlap"));
@@ -40,11 +40,12 @@ Result<void> check_arrays(const PlanRing& ring) {
                        "a dense array has gaps"));
     end = add_saturating(tensor.offset, multiply_saturating(ring.slots, tensor.slot_stride));
   }
-  BRIGADE_TRY(ensure(ring.expected_bytes <= ring.bytes, "a ring is expected to overflow"));
+  BRIGADE_TRY(
+      ensure(ring.expected_bytes <= ring.bytes, "the expected size of a ring is above its size"));
   BRIGADE_TRY(ensure(on_device == ring.device_bytes && on_device <= kRingBytesMax,
-                     "a ring's memory of the device is not what its tensors take"));
+                     "the device memory of a ring does not match its tensors"));
   BRIGADE_TRY(ensure(!ring.huge || (!ring.sparse && ring.bytes % kHugePageBytes == 0),
-                     "a ring in huge pages is ragged, or ends inside one"));
+                     "a ring in huge pages is ragged, or ends inside a page"));
   return ensure(in_ring <= ring.bytes && ring.bytes <= kRingBytesMax, "the ring is too small");
 }
 
@@ -63,13 +64,13 @@ bool has_tensor(const PlanRing& ring, const std::string& name) {
 
 Result<void> check_input(const Plan& plan, StageNumber stage, const PlanQueue& queue,
                          const PlanInput& input) {
-  BRIGADE_TRY(ensure(input.stage >= 0 && input.stage < stage, "an input is no earlier stage"));
+  BRIGADE_TRY(ensure(input.stage >= 0 && input.stage < stage, "an input is not an earlier stage"));
   const PlanStage& source = plan.stages[input.stage];
   BRIGADE_TRY(ensure(source.has_ring, "an input has no ring"));
   for (const std::string& name : input.tensors)
     BRIGADE_TRY(ensure(has_tensor(source.ring, name), "an input lacks a tensor"));
-  BRIGADE_TRY(
-      ensure(source.ring_index_space == queue.index_space, "an input is of another index space"));
+  BRIGADE_TRY(ensure(source.ring_index_space == queue.index_space,
+                     "an input belongs to a different index space"));
   BRIGADE_TRY(
       ensure(source.ring.slots % queue.task == 0, "its task does not divide an input's ring"));
   return ensure(queue.window <= source.ring.slots / queue.task,
@@ -84,11 +85,12 @@ Result<void> check_queue(const Plan& plan, StageNumber index, const PlanQueue& q
                      "its task does not divide the multiple of its index space"));
   if (stage.flat_map_outputs > 0) {
     BRIGADE_TRY(ensure(queue.task == 1 && queue.window == 1 && queue.in_order && !queue.fixed,
-                       "a task queue of a flat_map works on more than one sample"));
+                       "a task queue of a flat_map takes more than one sample at a time"));
   } else if (stage.has_ring && !(stage.is_cache() && !queue.inputs.empty())) {
     const std::uint64_t slots = multiply_saturating(queue.task, stage.fan_out);
     BRIGADE_TRY(ensure(stage.ring.slots % slots == 0, "its task does not divide its ring"));
-    BRIGADE_TRY(ensure(queue.window == stage.ring.slots / slots, "its window is not its ring"));
+    BRIGADE_TRY(
+        ensure(queue.window == stage.ring.slots / slots, "its window does not match its ring"));
   } else {
     for (const PlanInput& input : queue.inputs) BRIGADE_TRY(check_input(plan, index, queue, input));
     return {};
@@ -107,10 +109,10 @@ Result<void> check_cache(const PlanStage& stage) {
                          stage.flat_map_outputs == 0 && !stage.batched && stage.indexed,
                      "it cannot be a cache"));
   BRIGADE_TRY(ensure(stage.cache.tensors.size() == stage.ring.tensors.size(),
-                     "a cache holds other tensors than it gives"));
+                     "a cache stores different tensors than it outputs"));
   for (std::size_t i = 0; i < stage.cache.tensors.size(); ++i)
     BRIGADE_TRY(ensure(stage.cache.tensors[i].type == stage.ring.tensors[i].type,
-                       "a cache holds other tensors than it gives"));
+                       "a cache stores different tensors than it outputs"));
   return check_ring(stage.cache);
 }
 
@@ -119,7 +121,7 @@ Result<void> check_stage(const Plan& plan, StageNumber index) {
   BRIGADE_TRY(ensure(stage.replicas > 0 && stage.threads > 0, "it has no replica or no thread"));
   BRIGADE_TRY(ensure(
       stage.fan_out > 0 && stage.fan_out <= kFanOutMax && (stage.fan_out == 1 || stage.has_ring),
-      "it makes no sample of each, or too many"));
+      "its number of samples per input is out of range"));
   BRIGADE_TRY(
       ensure(plan.index_spaces.has(stage.ring_index_space), "no index space numbers its slots"));
   BRIGADE_TRY(ensure(stage.has_ring == (stage.kind != StageKind::consumer),
@@ -129,8 +131,9 @@ Result<void> check_stage(const Plan& plan, StageNumber index) {
                                stage.queues.size() > 1 && stage.fan_out == 1 &&
                                stage.flat_map_outputs <= kFanOutMax && !stage.batched),
                      "it cannot be a flat_map"));
-  BRIGADE_TRY(stage.is_cache() ? check_cache(stage)
-                               : ensure(stage.cache == PlanRing{}, "it caches something"));
+  BRIGADE_TRY(stage.is_cache()
+                  ? check_cache(stage)
+                  : ensure(stage.cache == PlanRing{}, "it is not a cache, but has cache memory"));
   BRIGADE_TRY(ensure(!stage.queues.empty() &&
                          (free || stage.is_cache() || !stage.has_ring || stage.queues.size() == 1),
                      "it has a wrong number of task queues"));
@@ -144,29 +147,29 @@ Result<void> check_stage(const Plan& plan, StageNumber index) {
     const std::vector<StageNumber>& sources = plan.index_spaces[queue.index_space].sources;
     BRIGADE_TRY(ensure(
         !queue.inputs.empty() || std::find(sources.begin(), sources.end(), index) != sources.end(),
-        "it numbers an index space that does not name it"));
+        "it numbers an index space that does not list it"));
   }
   for (const PlanPass& pass : stage.passes) {
     const auto inputs = static_cast<int>(stage.queues.back().inputs.size());
     BRIGADE_TRY(ensure(pass.input >= 0 && pass.input < inputs && has_tensor(stage.ring, pass.name),
-                       "a passed tensor comes from nowhere"));
+                       "a passed tensor has no source"));
   }
   for (const auto& [reader, queue] : stage.readers)
     BRIGADE_TRY(
         ensure(reader > index && plan.stages.has(reader) && plan.stages[reader].queues.has(queue),
-               "a reader is no later stage"));
+               "a reader is not a later stage"));
   return {};
 }
 
 Result<void> check_derived(const Plan& plan, const PlanIndexSpace& index_space) {
   BRIGADE_TRY(
-      ensure(plan.index_spaces.has(index_space.above), "an index space is derived from nothing"));
+      ensure(plan.index_spaces.has(index_space.above), "a derived index space has no parent"));
   const PlanIndexSpace& above = plan.index_spaces[index_space.above];
   BRIGADE_TRY(
       ensure(above.above == -1 && index_space.fan_out > 1 && index_space.fan_out <= kFanOutMax,
-             "an index space is derived wrongly"));
+             "a derived index space is invalid"));
   return ensure(index_space.multiple == multiply_saturating(above.multiple, index_space.fan_out),
-                "the multiple of a derived index space is not that of the one above");
+                "the multiple of a derived index space does not match its parent");
 }
 
 Result<void> check_numbers(const Plan& plan) {
@@ -188,7 +191,7 @@ Result<void> check_numbers(const Plan& plan) {
       BRIGADE_TRY(
           ensure(plan.stages.has(source) && (plan.stages[source].kind == StageKind::producer ||
                                              plan.stages[source].has_output_queue()),
-                 "the source of an index space is no producer"));
+                 "the source of an index space is not a producer"));
   }
   return {};
 }
@@ -197,7 +200,7 @@ Result<void> check_numbers(const Plan& plan) {
 
 Result<void> check_plan(const Plan& plan) {
   for (const StageNumber s : plan.stages.numbers())
-    if (!is_name(plan.stages[s].name)) return Error{"a stage has a name that no graph can give it"};
+    if (!is_name(plan.stages[s].name)) return Error{"a stage has an invalid name"};
   for (const StageNumber s : plan.stages.numbers())
     if (auto checked = check_stage(plan, s); !checked)
       return checked.error().within(concat("stage ", quote(plan.stages[s].name)));
@@ -211,14 +214,14 @@ Result<void> check_resume(const Plan& plan, const ResumePoint& resume) {
   };
   BRIGADE_TRY(
       ensure(fits(resume.stages, plan.stages) && fits(resume.index_spaces, plan.index_spaces),
-             "the point to resume from is of another plan"));
+             "the resume point belongs to a different plan"));
   for (const StageNumber s : resume.stages.numbers()) {
     const ResumeStage& stage = resume.stages[s];
     const ByQueue<PlanQueue>& queues = plan.stages[s].queues;
-    BRIGADE_TRY(
-        ensure(fits(stage.queues, queues), "the task queues to resume from are of another plan"));
+    BRIGADE_TRY(ensure(fits(stage.queues, queues),
+                       "the task queues of the resume point belong to a different plan"));
     for (const SampleInQueue& sample : stage.skipped)
-      BRIGADE_TRY(ensure(queues.has(sample.queue), "a sample that failed is of no task queue"));
+      BRIGADE_TRY(ensure(queues.has(sample.queue), "a failed sample belongs to no task queue"));
   }
   return {};
 }

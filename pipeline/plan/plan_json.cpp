@@ -183,7 +183,7 @@ Result<void> from_json(const Json& json, double& out) {
 }
 
 Result<void> from_json(const Json& json, std::uint64_t& out) {
-  if (!json.is_number_unsigned()) return expected("a whole number that is not negative", json);
+  if (!json.is_number_unsigned()) return expected("a whole number of at least 0", json);
   out = json.get<std::uint64_t>();
   return {};
 }
@@ -295,7 +295,7 @@ Result<void> from_json(const Json& json, Numbered<N, Item>& out) {
 
 template <class First, class Second>
 Result<void> from_json(const Json& json, std::pair<First, Second>& out) {
-  if (!json.is_array() || json.size() != 2) return expected("a list of two", json);
+  if (!json.is_array() || json.size() != 2) return expected("a list with two items", json);
   BRIGADE_TRY(from_json(json[0], out.first));
   return from_json(json[1], out.second);
 }
@@ -311,7 +311,7 @@ Result<void> from_json(const Json& json, ParamValue& out) {
     out.kind = ParamValue::Kind::map;
     if (!map->is_array()) return expected("a list of entries", *map);
     for (const Json& entry : *map) {
-      if (!entry.is_array() || entry.size() != 2) return expected("a list of two", entry);
+      if (!entry.is_array() || entry.size() != 2) return expected("a list with two items", entry);
       std::string key;
       ParamValue value;
       BRIGADE_TRY(from_json(entry[0], key));

@@ -27,7 +27,7 @@ void divide(const ValidGraph& graph, const Plan& plan, std::size_t index, PlanSh
       {graph.shared[index].mark, "",
        concat("shared tensor ", shared.type.name, ": its first dimension, ", size,
               ", does not divide among ", shared.parts, " replicas (`access: own_part`)"),
-       "take a multiple of the replicas, or `access: shared`"});
+       "write a multiple of the number of replicas, or `access: shared`"});
   shared.parts = 1;
 }
 
@@ -69,16 +69,18 @@ Result<void> check_shared_tensors(const Plan& plan) {
                        shared.bytes > 0 && shared.bytes < kBytesMax && shared.parts > 0;
     if (!whole || static_cast<std::uint64_t>(shared.type.shape[0].size) % shared.parts != 0 ||
         (shared.init_stage != -1 && !plan.stages.has(shared.init_stage)))
-      return Error{concat("shared tensor ", quote(shared.type.name), " does not fit its bytes")};
+      return Error{
+          concat("shared tensor ", quote(shared.type.name), " does not match its size in bytes")};
   }
   for (const PlanStage& stage : plan.stages)
     for (const int i : stage.shared) {
       if (i < 0 || static_cast<std::size_t>(i) >= plan.shared.size())
         return Error{
-            concat("stage ", quote(stage.name), " maps a shared tensor that is not there")};
+            concat("stage ", quote(stage.name), " maps a shared tensor that does not exist")};
       const PlanShared& shared = plan.shared[static_cast<std::size_t>(i)];
       if (shared.own_part && shared.parts != static_cast<std::uint64_t>(stage.replicas))
-        return Error{concat("shared tensor ", quote(shared.type.name), " has no part for each")};
+        return Error{
+            concat("shared tensor ", quote(shared.type.name), " has no part for each replica")};
     }
   return {};
 }

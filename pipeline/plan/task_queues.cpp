@@ -87,9 +87,9 @@ class IndexSpaces {
     if (slots_.back() <= kFanOutMax) return;
     problems_.push_back(
         problem_at(graph_.stages[s],
-                   concat("it and the stages above make ", slots_.back(),
-                          " samples of each, at most ", kFanOutMax, " are possible"),
-                   "make fewer of each"));
+                   concat("this stage and its upstream stages output ", slots_.back(),
+                          " samples for each input, expected at most ", kFanOutMax),
+                   "output fewer samples for each input"));
     slots_.back() = 1;  // said once
   }
 
@@ -100,12 +100,12 @@ class IndexSpaces {
       return concat(quote(stage.sources[i].port), " has ", slots,
                     slots == 1 ? " sample" : " samples");
     };
-    problems_.push_back(problem_at(
-        stage,
-        concat("join: zip puts samples of the same number side by side, but where ", has(first),
-               ", ", has(second), ": they are numbered differently"),
-        "zip them above the stage that makes several samples of each; tensors that a type does "
-        "not name travel on through it"));
+    problems_.push_back(
+        problem_at(stage,
+                   concat("join: zip pairs samples by their number, but where ", has(first), ", ",
+                          has(second), ": they are numbered differently"),
+                   "zip them upstream of the stage that outputs several samples for each input; a "
+                   "stage passes through the tensors that its type does not use"));
     slots_.push_back(1);
   }
 
@@ -176,17 +176,18 @@ PlanProblem shared_index_space(const ValidStage& stage, const ValidSource& first
   return problem_at(stage,
                     concat("join: epochs cannot read ", quote(first.port), " and then ",
                            quote(second.port), ": both come from ", quote(producer),
-                           ", which cannot finish an epoch for one while the other waits"),
-                    "give each source a producer of its own, or use join: zip");
+                           ", which cannot finish an epoch for one source while the other waits"),
+                    "give each source its own producer, or use join: zip");
 }
 
 PlanProblem crossed_order(const ValidStage& stage, const ValidSource& first,
                           const ValidSource& second) {
-  return problem_at(stage,
-                    concat("join: epochs reads ", quote(first.port), " before ", quote(second.port),
-                           ", but other stages read their producers the other way round: each "
-                           "would wait for the other for ever"),
-                    "write the sources in one order in every stage that has join: epochs");
+  return problem_at(
+      stage,
+      concat(
+          "join: epochs reads ", quote(first.port), " before ", quote(second.port),
+          ", but other stages read their producers in the opposite order: both would wait forever"),
+      "list the sources in the same order in every stage with join: epochs");
 }
 
 /// A cache gives nothing of its own epochs before it has read those above it to their end; and
@@ -200,17 +201,18 @@ void check_caches(const ValidGraph& graph, const EpochOrder& before, Plan& plan,
       if (comes_before(before, root_index_space(plan, stage.queues[0].index_space),
                        root_index_space(plan, stage.queues[1].index_space), seen))
         problems.push_back(problem_at(
-            graph.stages[s], "what it gives is zipped with what it is made of, and has more epochs",
-            "zip above the cache; tensors that a type does not name travel on through it"));
+            graph.stages[s], "its output is zipped with its own source, which has fewer epochs",
+            "zip upstream of the cache; a stage passes through the tensors that its type does not "
+            "use"));
     }
     for (const PlanQueue& queue : stage.queues) {
       if (queue.inputs.empty() || stage.is_cache() || plan.epochs == 1) continue;
       if (index_space_epochs(plan, queue.index_space) == plan.epochs) continue;
       const std::string reads = concat("it reads ", quote(queue.inputs[0].port),
-                                       " above a cache, where there is one epoch");
+                                       " upstream of a cache, which runs for one epoch");
       if (stage.flat_map_outputs != 0 &&
           index_space_epochs(plan, stage.ring_index_space) == plan.epochs)
-        problems.push_back(problem_at(graph.stages[s], reads, "read what the cache gives"));
+        problems.push_back(problem_at(graph.stages[s], reads, "read the cache instead"));
       else if (stage.kind == StageKind::consumer)
         plan.warnings.push_back(concat("stage ", quote(stage.name), ": ", reads));
     }

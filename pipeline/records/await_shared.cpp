@@ -23,7 +23,7 @@ bool await_shared_tensors(const std::vector<SharedTensor>& tensors,
     for (int looks = 0; !tensor.fill() && !tensor.initialised(); ++looks) {
       if (ended()) return false;
       if (looks == kLooksUntilSaid)
-        waits(concat("waits for shared tensor ", quote(tensor.name()), " to be initialised"));
+        waits(concat("waits for shared tensor ", quote(tensor.name()), " to be initialized"));
       std::this_thread::sleep_for(kLook);
     }
   }

@@ -11,7 +11,7 @@ Result<std::shared_ptr<Device>> device_of(const PlanStage& stage) {
   BRIGADE_ASSIGN(std::shared_ptr<Device> device, open_device(stage.device));
   if (device == nullptr)
     return Error{concat("`memory: device` needs a GPU, and `device: ", stage.device,
-                        "` found none here (see nvidia-smi); leave `memory:` out")};
+                        "` found none (see nvidia-smi); omit `memory:`")};
   return device;
 }
 
@@ -46,13 +46,12 @@ Result<void> DeviceRings::open(const PlanStage& stage) {
 Result<void> DeviceRings::map(const DeviceGrant& grant) {
   const OwnedFd fd(grant.fd);  // closed once it is mapped, or refused
   if (!plan_.stages.has(grant.stage))
-    return Error{concat("a grant names stage ", grant.stage.value())};
+    return Error{concat("a grant names the unknown stage ", grant.stage.value())};
   const PlanStage& stage = plan_.stages[grant.stage];
   const HostAccess access = grant.writable ? HostAccess::read_write : HostAccess::read_only;
   auto mapped = own<SharedDeviceMemory>(
       device_, device_->map_shared(fd.get(), stage.ring.device_bytes, access));
-  if (!mapped)
-    return mapped.error().within(concat("what ", quote(stage.name), " makes on its device"));
+  if (!mapped) return mapped.error().within(concat("the device memory of ", quote(stage.name)));
   rings_.emplace_back(grant.stage, std::move(*mapped));
   return {};
 }

@@ -50,7 +50,7 @@ Result<void> MixedProducer::add(const PlanStage& part, std::uint64_t seed,
   added.subset = Subset(part, seed, added.found);
   if (added.subset.size() == 0)
     return Error{concat("its source has ", format_samples(added.found),
-                        added.found == 0 ? "" : ", of which `skip:` and `split:` leave none")};
+                        added.found == 0 ? "" : ", but `skip:` and `split:` leave none of them")};
   size_ += added.subset.size();
   parts_.push_back(std::move(added));
   return {};

@@ -31,11 +31,11 @@ Result<std::uint64_t> shard_samples(std::uint64_t source_samples, const Shard& s
   const std::string cannot = concat("its ", format_count(source_samples),
                                     " samples cannot be divided among ", shard.world, " ranks");
   if (shard.uneven == Uneven::error)
-    return Error{concat(cannot,
-                        "; `shard: {uneven: pad}` reads some twice, `uneven: drop` leaves "
-                        "some out")};
+    return Error{concat(
+        cannot,
+        "; write `shard: {uneven: pad}` to read some twice, or `uneven: drop` to drop some")};
   if (shard.uneven == Uneven::pad) return whole + 1;
-  if (whole == 0) return Error{concat(cannot, ": with `uneven: drop` nothing is left")};
+  if (whole == 0) return Error{concat(cannot, ": `uneven: drop` would leave none")};
   return whole;
 }
 

@@ -29,8 +29,8 @@ Result<ReadLabels> read_labels(Producer& source, const Subset& subset) {
   auto* const labels = dynamic_cast<TellsLabels*>(&source);
   if (labels == nullptr)
     return Error{
-        "`weights:` by class and `repeat_factor:` go by labels, and this source tells none; "
-        "`weights: FILE` has a number for each sample"};
+        "`weights:` by class and `repeat_factor:` need labels, but this source has none; write "
+        "`weights: FILE`, with a number for each sample"};
   ReadLabels out;
   out.names = labels->label_names();
   out.of_samples.reserve(subset.size());
@@ -85,7 +85,7 @@ Result<ByClass> weights_of_classes(const Weights& weights, const ReadLabels& lab
       there = other && *other == *label;
     }
     if (!there)
-      return Error{concat("`weights`: the source has no class ", quote(name), "; it has ",
+      return Error{concat("`weights`: the source has no class ", quote(name), "; its classes are ",
                           some_classes(labels))};
     out[*label] = weight;
   }
@@ -93,7 +93,7 @@ Result<ByClass> weights_of_classes(const Weights& weights, const ReadLabels& lab
     if (out.contains(label)) continue;
     if (!others)
       return Error{concat("`weights`: class ", quote(class_name(labels, label)),
-                          " has none; write one, or `others: 1` for all that are not named")};
+                          " has no weight; write one, or `others: 1` for the remaining classes")};
     out[label] = *others;
   }
   return out;
@@ -171,7 +171,7 @@ Result<std::vector<double>> weights_of_mix(const Mix& mix, MixedProducer& source
     if (!weights) return weights.error().within(name);
     const double sum = sum_of(*weights);
     if (sum == 0 && share != 0)
-      return Error{concat(name, ": all its weights are 0, so that nothing can be drawn from it")};
+      return Error{concat(name, ": all its weights are 0, expected at least one above 0")};
     for (const double weight : *weights) out.push_back(share == 0 ? 0 : weight / sum * share);
   }
   return out;
@@ -182,7 +182,7 @@ Result<Draws> draws_by(const std::vector<double>& weights, const PlanStage& stag
   const double sum = sum_of(weights);
   if (sum == 0)
     return Error{concat("the weights of all ", format_samples(subset.size()),
-                        " are 0, so that none would come")};
+                        " are 0, expected at least one above 0")};
   std::uint64_t size = epoch_samples(stage, subset.size());
   if (size == 0) size = static_cast<std::uint64_t>(std::ceil(sum));
   return Draws(weights, size, stage.seed, found, subset);
@@ -199,7 +199,7 @@ Result<Draws> make_draws(const PlanStage& stage, Producer& source, std::uint64_t
 }
 
 Result<Draws> draws_of_file(const PlanStage& stage, std::uint64_t found) {
-  if (stage.weights.file.empty()) return Error{"its weights are not those of a file"};
+  if (stage.weights.file.empty()) return Error{"its weights are not from a file"};
   const Subset subset(stage, stage.seed, found);
   BRIGADE_ASSIGN(const std::vector<double> weights,
                  weights_of_file(stage.weights.file, found, subset));

@@ -22,14 +22,14 @@ bool another_input_has_empty_slots(const Words& control, const PlanQueue& queue,
 std::optional<std::string> failure(const Plan& plan, const Words& control, StageNumber reader,
                                    QueueNumber queue, const NamedEdgeAudit& edge,
                                    StageNumber writer) {
-  if (edge.audit.leaked != 0) return concat(audit_text(edge), ": slots were left behind");
+  if (edge.audit.leaked != 0) return concat(audit_text(edge), ": slots were not released");
   const PlanStage& stage = plan.stages[reader];
   if (stage.may_drop || stage.drop_last) return std::nullopt;
   const PlanQueue& planned = stage.queues[queue];
   if (another_input_has_empty_slots(control, planned, writer)) return std::nullopt;
   const std::uint64_t skips = control.stages[reader].skips.size();
   if (edge.audit.dropped <= skips) return std::nullopt;
-  return concat(audit_text(edge), ": ", stage.name, " may not drop samples, and skipped ", skips);
+  return concat(audit_text(edge), ": ", stage.name, " may not drop samples, but skipped ", skips);
 }
 
 // A flat_map stage makes 1 to k of each sample that it takes; what it was
@@ -46,11 +46,11 @@ std::optional<std::string> flat_map_failure(const Plan& plan, const Words& contr
   }
   const std::uint64_t made = full_slots(control, stage, 0);
   if (made >= taken && made <= (taken + unfinished) * planned.flat_map_outputs) return std::nullopt;
-  return concat("stage ", planned.name, " made ", format_count(made), " samples of ",
-                format_count(taken), ", expected ",
+  return concat("stage ", planned.name, " output ", format_count(made), " samples for ",
+                format_count(taken), " inputs, expected ",
                 planned.flat_map_outputs == 1
-                    ? "as many"
-                    : concat("1 to ", planned.flat_map_outputs, " of each"));
+                    ? "one for each"
+                    : concat("1 to ", planned.flat_map_outputs, " for each"));
 }
 
 template <class Visit>

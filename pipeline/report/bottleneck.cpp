@@ -24,10 +24,10 @@ double lived_ns(const StageFigures& before, const StageFigures& after) {
 }
 
 std::string advice(const StageFigures& stage, const StageShares& shares) {
-  if (stage.kind == StageKind::consumer) return "the line keeps up with it";
-  if (shares.busy < 0.8) return "it also waits: look at its neighbours";
-  if (stage.one_replica) return "it can have one replica only: let stages around it do more";
-  return concat("more `replicas:` of it may help (now ", stage.replicas, ")");
+  if (stage.kind == StageKind::consumer) return "the pipeline keeps up";
+  if (shares.busy < 0.8) return "it also waits: check the stages next to it";
+  if (stage.one_replica) return "it can only have one replica: move work to other stages";
+  return concat("raising `replicas:` may help (now ", stage.replicas, ")");
 }
 
 }  // namespace

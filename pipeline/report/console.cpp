@@ -35,7 +35,7 @@ bool about_a_stage(const Event& event) {
 
 std::string lost_text(std::uint64_t lines, std::string_view who) {
   return concat(format_count(lines), lines == 1 ? " line was" : " lines were", " dropped: ", who,
-                " did not take ", lines == 1 ? "it" : "them");
+                " was too slow");
 }
 
 }  // namespace
@@ -117,7 +117,7 @@ void Console::say_what_the_log_lacks() {
   if (failure == 0) return;
   out_->line(LineWriter::Rank::note,
              concat(log_prefix(LogLevel::warning), "cannot write the log file ", log_path_, ": ",
-                    errno_text(failure), "; it lacks lines until it can be written\n"));
+                    errno_text(failure), "; lines are missing until it is writable\n"));
 }
 
 }  // namespace brigade

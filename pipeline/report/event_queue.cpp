@@ -78,12 +78,11 @@ bool Events::State::take(std::optional<Event>& event) {
 }
 
 Result<std::optional<Event>> Events::State::next(std::int64_t until_ns) {
-  if (mark_.in_child()) return Error{"this is a forked child, and the events are its parent's"};
+  if (mark_.in_child()) return Error{"this is a forked child: the events belong to its parent"};
   std::optional<Event> event;
   while (!take(event)) {
     const std::int64_t left = until_ns < 0 ? 0 : until_ns - monotonic_ns();
-    if (until_ns >= 0 && left <= 0)
-      return Error{"no event has come in that time", Refusal::interrupted};
+    if (until_ns >= 0 && left <= 0) return Error{"no event arrived in time", Refusal::interrupted};
     const timespec wait{left / 1'000'000'000, left % 1'000'000'000};
     pollfd ready{ready_.get(), POLLIN, 0};
     ppoll(&ready, 1, until_ns < 0 ? nullptr : &wait, nullptr);

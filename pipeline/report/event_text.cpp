@@ -26,7 +26,7 @@ std::string next_text(const Event& event, std::string_view again) {
   switch (event.next) {
     case EventNext::restart:
       return concat("; ", again, ' ',
-                    event.delay_ns == 0 ? std::string("at once")
+                    event.delay_ns == 0 ? std::string("immediately")
                                         : concat("in ", format_nanoseconds(event.delay_ns)),
                     count);
     case EventNext::resume:
@@ -38,9 +38,9 @@ std::string next_text(const Event& event, std::string_view again) {
   }
   std::string text;
   if (event.restarts_max > 0)
-    text = concat("; it was started again ", format_times(event.restarts_max), " within ", within,
+    text = concat("; it was restarted ", format_times(event.restarts_max), " within ", within,
                   " (`restart:`)");
-  if (event.next == EventNext::carry_on) text += "; the other replicas carry on";
+  if (event.next == EventNext::carry_on) text += "; the other replicas continue";
   return text;
 }
 
@@ -51,18 +51,17 @@ std::string died_text(const Event& event) {
     text += concat(" with sample ", event.sample->number, " in flight", place_text(*event.sample));
   if (!event.output.empty()) text += concat("; its last output: ", event.output);
   if (event.samples > 0)
-    text +=
-        concat("; ", event.samples > 1 ? "its batch" : "the sample", " has ended ", event.deaths,
-               event.deaths == 1 ? " worker" : " workers", " and goes into quarantine");
-  return concat(text, event.reason, next_text(event, "started again"));
+    text += concat("; ", event.samples > 1 ? "its batch" : "the sample", " has killed ",
+                   event.deaths, event.deaths == 1 ? " worker" : " workers", " and is quarantined");
+  return concat(text, event.reason, next_text(event, "restarted"));
 }
 
 std::string quarantined_text(const Event& event) {
   const std::string first = concat("sample ", event.sample ? event.sample->number : 0,
                                    event.sample ? place_text(*event.sample) : std::string());
   return concat(name_text(event), ": ", first,
-                event.samples > 1 ? concat(" and the others of its batch are") : std::string(" is"),
-                " in quarantine: it has ended ", event.deaths,
+                event.samples > 1 ? concat(" and the rest of its batch are") : std::string(" is"),
+                " quarantined: it has killed ", event.deaths,
                 event.deaths == 1 ? " worker" : " workers");
 }
 
@@ -89,12 +88,11 @@ std::string event_text(const Event& event) {
     case EventKind::died:
       return died_text(event);
     case EventKind::restarted:
-      return concat(name_text(event), " has taken the place of one that ended (restart ",
-                    event.restarts, ")");
+      return concat(name_text(event), " has restarted (restart ", event.restarts, ")");
     case EventKind::not_started:
       if (event.restarts_max == 0) return concat(name_text(event), ": ", event.message);
-      return concat("cannot start again ", name_text(event), ": ", event.message,
-                    next_text(event, "tried again"));
+      return concat("cannot restart ", name_text(event), ": ", event.message,
+                    next_text(event, "retried"));
     case EventKind::quarantined:
       return quarantined_text(event);
     case EventKind::failed:

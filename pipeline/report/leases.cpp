@@ -90,15 +90,15 @@ std::string end_text(std::uint64_t end) {
 std::string standing_text(Standing standing) {
   switch (standing) {
     case Standing::not_begun:
-      return "has not begun";
+      return "has not started";
     case Standing::working:
       return "works";
     case Standing::needs_input:
       return "waits for input";
     case Standing::needs_memory:
-      return "waits for room: a reader is behind";
+      return "waits for buffer space: a reader is slower";
     case Standing::needs_other:
-      return "waits for the others, or the end";
+      return "waits for other replicas or the end";
   }
   return "";
 }
@@ -150,25 +150,25 @@ std::optional<StandingWatermark> find_standing_watermark(const Plan& plan, const
 std::string standstill_text(const Plan& plan, const Words& control,
                             const std::vector<ReplicaLease>& leases) {
   const auto watermark = find_standing_watermark(plan, control, leases);
-  if (!watermark) return "every stage is at its end";
+  if (!watermark) return "every stage has finished";
   const PlanStage& stage = plan.stages[watermark->stage];
   std::vector<std::string> who;
   for (const ReplicaLease& lease : leases) {
     if (lease.stage != watermark->stage) continue;
     std::string text = concat("replica ", lease.replica, " ", standing_text(lease.standing));
     if (lease.sample) text += concat(" on sample ", lease.sample->number);
-    if (lease.for_ns > 0) text += concat(" since ", format_nanoseconds(lease.for_ns));
+    if (lease.for_ns > 0) text += concat(" for ", format_nanoseconds(lease.for_ns));
     who.push_back(std::move(text));
   }
-  return concat("stage ", quote(stage.name), " stands at ", format_count(watermark->level), " of ",
-                end_text(watermark->end), ", and the others wait for it: ", join(who, ", "));
+  return concat("stage ", quote(stage.name), " is at ", format_count(watermark->level), " of ",
+                end_text(watermark->end), " and blocks the others: ", join(who, ", "));
 }
 
 std::string leases_text(const Plan& plan, const Words& control,
                         const std::vector<ReplicaLease>& leases) {
   TextTable table(
       {Align::left, Align::right, Align::right, Align::right, Align::right, Align::left});
-  table.add({"replica", "process", "tasks", "sample", "for", "what it does"});
+  table.add({"replica", "process", "tasks", "sample", "for", "state"});
   for (const ReplicaLease& lease : leases) {
     const PlanStage& stage = plan.stages[lease.stage];
     table.add(

@@ -51,7 +51,7 @@ std::string progress_line(const Plan& plan, const RunFigures& before, const RunF
                             format_count(now.samples));
   if (now.samples_expected != 0) line += concat("/", format_count(now.samples_expected));
   line += concat("  ", format_count(static_cast<std::uint64_t>(samples_per_second)), " samples/s",
-                 "  data ready ", format_percentage(data_ready_share(before, now)));
+                 "  data ready: ", format_percentage(data_ready_share(before, now)));
   for (const StageResult& result : shown) {
     line += concat("  ", result.name, " ", format_result(result));
   }

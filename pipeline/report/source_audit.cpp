@@ -51,12 +51,12 @@ std::vector<SkippedInputs> left_out(const StageKeys& keys, const Subset& subset,
   const std::uint64_t others = is_drawn(keys) ? 0 : subset.size() - given;
   const std::uint64_t rest =
       shard.uneven == Uneven::drop && !is_drawn(keys) ? subset.size() - given * shard.world : 0;
-  add(SkipReason::skip, subset.skipped(), "left out by `skip:`");
+  add(SkipReason::skip, subset.skipped(), "skipped by `skip:`");
   add(SkipReason::split, subset.in_other_parts(), "in other parts of `split:`");
   add(SkipReason::limit, subset.behind_limit(),
-      keys.take == Take::first ? "behind `limit:`" : "left out by `limit:`");
+      keys.take == Take::first ? "beyond `limit:`" : "omitted by `limit:`");
   add(SkipReason::ranks, others - rest, "for the other ranks");
-  add(SkipReason::uneven, rest, "that ranks cannot share evenly (`uneven: drop`)");
+  add(SkipReason::uneven, rest, "left over after division among the ranks (`uneven: drop`)");
   return out;
 }
 
@@ -107,8 +107,8 @@ std::string source_text(const SourceAudit& audit) {
   if (!audit.gives) return concat("source ", audit.name, ": a stream");
   const auto found = found_by(audit);
   return concat(
-      "source ", audit.name, found ? concat(": found ", format_count(*found), ",") : ":", " gives ",
-      format_count(*audit.gives), audit.drawn ? " by weight, skipped " : ", skipped ",
+      "source ", audit.name, found ? concat(": found ", format_count(*found), ",") : ":",
+      " outputs ", format_count(*audit.gives), audit.drawn ? " by weight, skipped " : ", skipped ",
       format_count(all_skipped(audit)), audit.skipped.empty() ? "" : ": ", skipped_text(audit));
 }
 

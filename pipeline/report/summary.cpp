@@ -45,7 +45,7 @@ std::string headline(const Plan& plan, const RunSummary& summary) {
       duration_text(summary.seconds), ", ", rate_text(summary.figures.samples, summary.seconds),
       " samples/s; the start took ", duration_text(summary.start_seconds));
   if (summary.first_sample_seconds) {
-    text += concat(", the first sample came after ", duration_text(*summary.first_sample_seconds));
+    text += concat(", first sample after ", duration_text(*summary.first_sample_seconds));
   }
   return text + "\n";
 }
@@ -59,7 +59,7 @@ std::string edges_text(const std::vector<NamedEdgeAudit>& edges, SummaryDetail d
   for (const NamedEdgeAudit& edge : edges)
     if (detail == SummaryDetail::edges || !delivers_all(edge.audit))
       text += concat("  ", audit_text(edge), '\n');
-  if (text.empty() && !edges.empty()) text = "  every sample that was made was delivered\n";
+  if (text.empty() && !edges.empty()) text = "  all samples were delivered\n";
   return text;
 }
 

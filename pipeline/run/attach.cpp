@@ -156,7 +156,7 @@ Result<std::unique_ptr<AttachedSegments>> open_and_look(const RunningGraph& grap
 Result<std::unique_ptr<AttachedSegments>> look_into(const RunningGraph& graph) {
   auto segments = open_and_look(graph);
   if (!segments)
-    return segments.error().within(concat("cannot look into the graph of process ", graph.pid));
+    return segments.error().within(concat("cannot inspect the graph of process ", graph.pid));
   return segments;
 }
 

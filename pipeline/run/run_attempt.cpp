@@ -32,7 +32,7 @@ Result<void> check_descriptor_limit(const Plan& plan) {
   rlimit limit;
   const rlim_t needed = descriptors_needed(plan);
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return {};
-  return Error{concat("the graph needs ", needed, " descriptors, and this program may have ",
+  return Error{concat("the graph needs ", needed, " descriptors, but this program is limited to ",
                       limit.rlim_cur, "; raise its limit (`ulimit -n`, setrlimit)")};
 }
 
@@ -50,7 +50,7 @@ Result<void> check_no_program(const Plan& plan) {
     if (stage.is_exec())
       return Error{concat("stage ", quote(stage.name), " is ",
                           stage.type == kPythonType ? "in Python" : "a program (`exec:`)",
-                          ", which needs a process: nothing can run it in a thread of this one")};
+                          ", which needs its own process and cannot run in a thread")};
   return {};
 }
 

@@ -261,7 +261,7 @@ Result<std::string> RunSession::state_at_mark(std::string_view mark) const {
       mark.remove_prefix(std::min(mark.size(), sizeof(marked)));
     }
   }
-  if (!fits || !mark.empty()) return Error{"expected what mark() of this run gave"};
+  if (!fits || !mark.empty()) return Error{"expected a mark of this run, from mark()"};
   return state_of_run(attempt.plan, attempt.resume, attempt.segments().control(), levels);
 }
 

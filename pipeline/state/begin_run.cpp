@@ -42,9 +42,9 @@ std::string place_text(const Plan& plan, const ByStage<Position>& positions) {
 Result<void> check_order(const PlanStage& stage, const std::string& before,
                          const std::string& now) {
   if (before == now) return {};
-  return Error{concat("cannot resume from ", stage.position_file,
-                      ": the samples or their order would be others: ",
-                      contents_difference(before, now), "; undo that, or run without --resume")};
+  return Error{concat(
+      "cannot resume from ", stage.position_file, ": the samples or their order would differ: ",
+      contents_difference(before, now), "; undo that change, or run without --resume")};
 }
 
 /// What a run that goes on there says of it.
@@ -53,8 +53,9 @@ std::string resumed_text(const Plan& plan, const ByStage<Position>& positions,
   std::string line = concat(where, ": ", place_text(plan, positions));
   const std::vector<std::string> forget = stages_that_forget(plan);
   if (!forget.empty())
-    line += concat("; ", join(forget, ", "), " cannot save what ",
-                   forget.size() == 1 ? "it keeps and begins anew" : "they keep and begin anew");
+    line += concat("; ", join(forget, ", "), " cannot save ",
+                   forget.size() == 1 ? "its state and starts from scratch"
+                                      : "their state and start from scratch");
   return line;
 }
 
@@ -75,9 +76,9 @@ Result<void> check_one_run(const Plan& plan, const ByStage<Position>& positions)
     if (positions[s].queues.empty()) continue;
     if (!first) first = s;
     if (positions[s].identity != positions[*first].identity)
-      return Error{concat(plan.stages[*first].position_file, " and ", plan.stages[s].position_file,
-                          " are of different runs; bring back those of one run, or begin anew "
-                          "with --overwrite")};
+      return Error{concat(
+          plan.stages[*first].position_file, " and ", plan.stages[s].position_file,
+          " belong to different runs; restore the files of one run, or restart with --overwrite")};
   }
   return {};
 }
@@ -90,8 +91,8 @@ Result<Resumed> resume_from(const Plan& plan, ResumePoint fresh, const ByStage<P
     if (identity.empty()) identity = positions[s].identity;
     const std::string other = libraries_difference(positions[s].libraries, fresh.libraries);
     if (warning.empty() && !other.empty())
-      warning = concat("the run that is resumed had other versions of libraries (", other,
-                       "): decoded pixels may differ from those before by some levels");
+      warning = concat("the resumed run had different library versions (", other,
+                       "): decoded pixels may differ by a few levels");
   }
   fresh.identity = std::move(identity);
   BRIGADE_ASSIGN(ResumePoint from, resume_numbers(plan, std::move(fresh), positions));
@@ -111,7 +112,7 @@ Result<ByStage<Position>> positions_of(const Plan& plan, RunState state) {
           return one.name == name && one.kind == StageKind::consumer;
         });
     if (stage == plan.stages.end())
-      return Error{concat("it has a position of the consumer ", quote(name),
+      return Error{concat("it has a position for the consumer ", quote(name),
                           ", which the graph does not have")};
     positions[plan.stages.number_of(*stage)] = std::move(position);
   }
@@ -148,9 +149,9 @@ std::string past_results(const PlanStage& stage, const StageTypes& types) {
         !std::filesystem::is_regular_file(value.text, unknown) ||
         std::filesystem::file_size(value.text, unknown) == 0)
       continue;
-    return concat("results of another run are there (", value.text,
-                  "), and are not replaced unasked; begin anew with --overwrite, or name another "
-                  "file: --set stages.",
+    return concat("results of another run exist (", value.text,
+                  ") and are not overwritten; restart with --overwrite, or choose another file: "
+                  "--set stages.",
                   stage.name, ".params.", name, "=FILE");
   }
   return "";
@@ -161,9 +162,9 @@ Result<void> refuse_past(const Plan& plan, const StageTypes& types) {
     for (const std::string& file : {stage.saved_file, stage.position_file}) {
       std::error_code unknown;
       if (file.empty() || !std::filesystem::exists(file, unknown)) continue;
-      return Error{concat("a checkpoint of another run is there (", file,
-                          "), and is not replaced unasked; resume it with --resume, begin anew "
-                          "with --overwrite, or name another file: --set checkpoint.file=FILE")};
+      return Error{concat("a checkpoint of another run exists (", file,
+                          ") and is not overwritten; resume it with --resume, restart with "
+                          "--overwrite, or choose another file: --set checkpoint.file=FILE")};
     }
     if (std::string there = past_results(stage, types); !there.empty())
       return Error{std::move(there)};
@@ -188,8 +189,8 @@ ResumePoint from_the_beginning(const Plan& plan, const StageTypes& types) {
 Result<Resumed> resume_from_files(const Plan& plan, ResumePoint fresh) {
   if (plan.checkpoint_file.empty())
     return Error{
-        "--resume needs a place where positions are kept: write `checkpoint: {file: PATH}` at the "
-        "top level of the graph, and run it once without --resume"};
+        "--resume needs a checkpoint: write `checkpoint: {file: PATH}` at the top level of the "
+        "graph, and run it once without --resume"};
   if (const auto resumable = check_resumable(plan); !resumable)
     return Error{concat(resumable.error().message, "; run without --resume")};
   ByStage<Position> positions(plan.stages.size());
@@ -206,7 +207,7 @@ Result<Resumed> resume_from_files(const Plan& plan, ResumePoint fresh) {
   if (!any)
     return Resumed{std::move(fresh),
                    concat("there is no checkpoint at ", plan.checkpoint_file,
-                          " yet: the run begins at the beginning"),
+                          " yet: the run starts from the beginning"),
                    ""};
   BRIGADE_TRY(check_one_run(plan, positions));
   auto resumed =
@@ -217,19 +218,19 @@ Result<Resumed> resume_from_files(const Plan& plan, ResumePoint fresh) {
 
 Result<Resumed> resume_from_state(const Plan& plan, ResumePoint fresh, std::string_view bytes) {
   const auto refused = [](const Error& why) {
-    return Error{concat("cannot go on from the state given: ", why.message,
-                        "; give the state that a run of this graph gave, or begin without it")};
+    return Error{concat("cannot resume from the given state: ", why.message,
+                        "; pass a state of this graph, or start without one")};
   };
   auto state = state_from_bytes(bytes);
   if (!state) return refused(state.error());
   const std::string now = order_in_detail(fresh.order, state->detail);
   if (state->order != now)
-    return refused(Error{concat("the samples or their order would be others: ",
+    return refused(Error{concat("the samples or their order would differ: ",
                                 contents_difference(state->order, now))});
   if (const auto resumable = check_resumable(plan); !resumable) return refused(resumable.error());
   const auto positions = positions_of(plan, std::move(*state));
   if (!positions) return refused(positions.error());
-  auto resumed = resume_from(plan, std::move(fresh), *positions, "goes on from the state given");
+  auto resumed = resume_from(plan, std::move(fresh), *positions, "resumes from the given state");
   if (!resumed) return refused(resumed.error());
   return resumed;
 }
@@ -238,15 +239,16 @@ Result<RunBegin> begin_run(const Plan& plan, const StageTypes& types, Past past,
                            const std::optional<std::string>& state) {
   if (state && (past == Past::resume || !plan.checkpoint_file.empty()))
     return Error{
-        "a state and a checkpoint both say where the run begins: leave out Pipeline::state(), or "
+        "a state and a checkpoint both set the start of the run: omit Pipeline::state(), or "
         "Pipeline::resume() and `checkpoint:`"};
   RunBegin begin{{from_the_beginning(plan, types), "", ""}, {}};
   if (!plan.checkpoint_file.empty()) {
     BRIGADE_TRY(check_writable(plan.checkpoint_file));
     BRIGADE_ASSIGN(std::optional<PathLock> lock, PathLock::try_now(plan.checkpoint_file));
     if (!lock)
-      return Error{concat("another run writes the checkpoint ", plan.checkpoint_file,
-                          "; wait for its end, or name another file: --set checkpoint.file=FILE")};
+      return Error{
+          concat("another run is writing the checkpoint ", plan.checkpoint_file,
+                 "; wait until it ends, or choose another file: --set checkpoint.file=FILE")};
     begin.lock.emplace(std::move(*lock));
   }
   if (state) {

@@ -16,11 +16,11 @@ CacheFileLook look_at(int fd) {
   using Kind = CacheFileLook::Kind;
   struct stat status;
   if (fstat(fd, &status) != 0) return {Kind::foreign, {}, errno_text()};
-  if (!S_ISREG(status.st_mode)) return {Kind::foreign, {}, "is no file"};
+  if (!S_ISREG(status.st_mode)) return {Kind::foreign, {}, "is not a file"};
   if (status.st_size == 0) return {};
   const auto start = read_start(fd, kCacheHeaderBytes);
   if (!start) return {Kind::foreign, {}, errno_text()};
-  if (!start->starts_with(kCacheFileName)) return {Kind::foreign, {}, "is no cache of Brigade"};
+  if (!start->starts_with(kCacheFileName)) return {Kind::foreign, {}, "is not a cache of Brigade"};
   auto header = parse_cache_header(*start);
   if (!header) return {Kind::broken, {}, header.error().message};
   if (!header->complete) return {Kind::broken, {}, "is not complete"};
@@ -49,7 +49,7 @@ Result<std::unique_ptr<CacheFileWriter>> CacheFileWriter::create(const std::stri
   BRIGADE_ASSIGN(auto lock, PathLock::try_now(path));
   if (!lock)
     return Error{concat(path, " is being written by another run, or by another cache of this ",
-                        "one; wait for it, or name another file")};
+                        "run; wait for it, or choose another file")};
   BRIGADE_ASSIGN(NewFile nameless, NewFile::create(path));
   std::unique_ptr<CacheFileWriter> file(
       new CacheFileWriter(path, header, std::move(*lock), std::move(nameless)));
@@ -71,7 +71,7 @@ Result<void> CacheFileWriter::allocate() {
   });
   if (given == 0) return {};
   return error_of_errno(
-      concat(path_, " needs ", format_size(bytes), ", which the disk does not give"));
+      concat(path_, " needs ", format_size(bytes), ", which the disk cannot provide"));
 }
 
 Result<void> CacheFileWriter::write_header() {

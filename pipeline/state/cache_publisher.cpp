@@ -91,8 +91,8 @@ void CacheFilePublisher::look(Filling& filling) {
   filling.over = true;
   auto published = filling.file->publish(filling.samples);
   if (published)
-    return lines_.push_back(
-        {false, concat(describe(stage), " has all ", format_count(filling.samples), " samples")});
+    return lines_.push_back({false, concat(describe(stage), " is complete with ",
+                                           format_count(filling.samples), " samples")});
   lines_.push_back({true, concat("cache ", quote(stage.name), ": ", published.error().message)});
 }
 
@@ -103,9 +103,8 @@ std::vector<CacheFilePublisher::Line> CacheFilePublisher::finish() {
     look(filling);
     if (filling.over) continue;
     const PlanStage& stage = plan_.stages[filling.stage];
-    lines_.push_back({false, concat(describe(stage),
-                                    " is not written: the run has not cached every "
-                                    "sample")});
+    lines_.push_back(
+        {false, concat(describe(stage), " is not written: the run did not cache every sample")});
   }
   return std::move(lines_);
 }

@@ -41,15 +41,15 @@ CacheReuse reuse_cache_files(const ValidGraph& graph, const Plan& plan, const St
     if (look.kind == CacheFileLook::Kind::foreign)
       use.problems.push_back(problem_at(graph.stages[s],
                                         concat(file, " ", look.problem, "; it is not overwritten"),
-                                        "name another file, or remove it"));
+                                        "choose another file, or delete this one"));
     if (look.kind == CacheFileLook::Kind::broken)
-      use.warnings.push_back(concat(describe(stage), " ", look.problem, ": it is made anew"));
+      use.warnings.push_back(concat(describe(stage), " ", look.problem, ": the cache is rebuilt"));
     if (look.kind != CacheFileLook::Kind::usable) continue;
     const std::string contents = cache_key(plan, s, types, stamp_of_file);
     if (look.header.contents_hash != cache_contents_hash(contents)) {
-      use.warnings.push_back(concat(describe(stage), " holds something else (",
+      use.warnings.push_back(concat(describe(stage), " has different contents (",
                                     contents_difference(look.header.contents, contents),
-                                    "): it is made anew"));
+                                    "): the cache is rebuilt"));
       continue;
     }
     if (cached == nullptr) continue;
@@ -65,9 +65,9 @@ CacheReuse reuse_cache_files(const ValidGraph& graph, const Plan& plan, const St
     if (!rest) continue;
     use.graph = std::move(*rest);
     use.any = true;
-    use.notes.push_back(concat(describe(stage), " has all ", format_count(look.header.samples),
-                               " samples: ", join(names, ", "), names.size() == 1 ? " is" : " are",
-                               " not started"));
+    use.notes.push_back(concat(describe(stage), " is complete with ",
+                               format_count(look.header.samples), " samples: ", join(names, ", "),
+                               names.size() == 1 ? " does" : " do", " not start"));
   }
   return use;
 }

@@ -24,7 +24,7 @@ Result<PositionFile> read_positions(const std::string& path) {
   Result<PositionFile> file = position_from_bytes(text);
   if (!file.ok())
     return Error{concat(path, ": ", file.error().message,
-                        "; delete it to begin anew, or run without --resume")};
+                        "; delete it to restart, or run without --resume")};
   return file;
 }
 
@@ -63,7 +63,7 @@ Result<PositionFile> position_from_bytes(std::string_view bytes) {
   if (!file) return file;  // its version, perhaps
   const std::string_view text = bytes.substr(0, bytes.rfind(",\n"));
   if (bytes.substr(text.size()) != end_with_digest(text))
-    return Error{"it is damaged: its checksum is not that of its bytes"};
+    return Error{"it is damaged: its checksum does not match"};
   return file;
 }
 
@@ -93,8 +93,8 @@ Result<PositionFile> read_checkpoint(const std::string& saved_file,
                                      const std::string& position_file) {
   if (!is_there(position_file)) {
     if (saved_file.empty() || !is_there(saved_file)) return PositionFile();
-    return Error{concat(saved_file, " has no position beside it: ", position_file,
-                        " is missing; delete the one or bring back the other")};
+    return Error{concat(saved_file, " has no position file: ", position_file,
+                        " is missing; restore it, or delete the checkpoint")};
   }
   BRIGADE_ASSIGN(PositionFile file, read_positions(position_file));
   BRIGADE_ASSIGN(const std::string digest, saved_digest(saved_file));
@@ -105,11 +105,11 @@ Result<PositionFile> read_checkpoint(const std::string& saved_file,
     return file;
   }
   if (digest.empty() && !saved_file.empty())
-    return Error{concat(position_file, " is there, but ", saved_file,
-                        ", which it belongs to, is not; bring it back, or delete both")};
+    return Error{concat(position_file, " exists, but ", saved_file,
+                        ", to which it belongs, does not; restore it, or delete both")};
   return Error{concat(position_file, " does not belong to ",
                       saved_file.empty() ? "a consumer that saves nothing" : saved_file,
-                      ", which was written by something else; delete it to begin anew")};
+                      ", which something else wrote; delete it to restart")};
 }
 
 }  // namespace brigade

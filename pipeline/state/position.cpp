@@ -49,13 +49,13 @@ Json to_json(const Position& position) {
 
 std::uint64_t number(const Json& object, const char* key) {
   const Json& value = object.at(key);
-  if (!value.is_number_unsigned()) throw std::out_of_range(concat(key, " is no number"));
+  if (!value.is_number_unsigned()) throw std::out_of_range(concat(key, " is not a number"));
   return value.get<std::uint64_t>();
 }
 
 const Json& list(const Json& object, const char* key) {
   const Json& value = object.at(key);
-  if (!value.is_array()) throw std::out_of_range(concat(key, " is no list"));
+  if (!value.is_array()) throw std::out_of_range(concat(key, " is not a list"));
   return value;
 }
 
@@ -85,7 +85,7 @@ Position read_position(const Json& object) {
   position.skipped = samples(object, "skipped");
   position.identity = object.value("identity", "");
   if (!position.identity.empty() && position.identity.size() != kIdentityDigits)
-    throw std::out_of_range("identity has another length");
+    throw std::out_of_range("identity has the wrong length");
   position.libraries = object.value("libraries", "");
   return position;
 }
@@ -118,7 +118,7 @@ PositionFile file_of(const Json& root) {
   file.order = read_order(root);
   for (const Json& entry : list(root, "entries")) file.entries.push_back(read_position(entry));
   if (file.entries.empty() || file.entries.size() > kEntriesMax)
-    throw std::out_of_range("it has no entry, or too many");
+    throw std::out_of_range("its number of entries is out of range");
   return file;
 }
 

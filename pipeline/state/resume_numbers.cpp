@@ -65,7 +65,7 @@ class Resume {
       for (const SourceIdentity& source : one.sources) {
         const auto [known, added] = metadata.emplace(source.stage, source);
         if (!added && !(known->second == source))
-          return Error{concat("the positions of its consumers disagree about the source ",
+          return Error{concat("the positions of the consumers disagree about the source ",
                               quote(source.stage))};
       }
     for (const IndexSpaceNumber d : plan_.index_spaces.numbers())
@@ -90,7 +90,7 @@ class Resume {
     if (at.empty()) at.resize(stage.queues.size());
     if (at.size() != stage.queues.size())
       return Error{concat("stage ", quote(stage.name), " has ", stage.queues.size(),
-                          " sources and had ", at.size())};
+                          " sources, but the checkpoint has ", at.size())};
     for (const QueueNumber l : stage.queues.numbers()) visit_queue(stage.queues[l], at[l]);
     return {};
   }
@@ -220,16 +220,16 @@ std::vector<std::string> stages_that_forget(const Plan& plan) {
 Result<void> check_resumable(const Plan& plan) {
   for (const PlanStage& stage : plan.stages) {
     if (stage.kind == StageKind::producer && !stage.indexed)
-      return Error{concat("the source ", quote(stage.name),
-                          " is a stream: what it gave before cannot be found again")};
+      return Error{
+          concat("the source ", quote(stage.name), " is a stream, which cannot be read again")};
     if (stage.flat_map_outputs != 0 && stage.queues.size() > 2)
       return Error{concat("stage ", quote(stage.name),
-                          " takes samples of several sources as they come, and another run "
-                          "would take them in another order")};
+                          " takes samples of several sources as they arrive, and their order "
+                          "differs from run to run")};
     if (takes_any_order(stage))
       return Error{
           concat("the program takes the batches of ", quote(stage.name),
-                 " as they finish (`order: any`), so that no place stands for what it has")};
+                 " as they finish (`order: any`), so no position describes what it has read")};
   }
   return {};
 }

@@ -78,8 +78,8 @@ Result<void> check_has_state(const Plan& plan) {
                                       [](const PlanStage& stage) { return stage.is_output(); });
   if (!has_output)
     return Error{
-        "the graph has no `consumer: application` whose position a program could keep; write "
-        "`checkpoint: {file: PATH}`, and resume from that"};
+        "the graph has no `consumer: application`, whose position a program could save; write "
+        "`checkpoint: {file: PATH}` and resume from that file"};
   auto resumable = check_resumable(plan);
   if (!resumable) return resumable.error().within("a run of this graph has no state");
   return {};
@@ -87,8 +87,8 @@ Result<void> check_has_state(const Plan& plan) {
 
 Result<void> begin_at_epoch(const PlanStage& stage, std::uint64_t epoch, Position& position) {
   if (position.sources.empty())
-    return Error{concat("how long the epochs of ", quote(stage.name),
-                        " are is not known before it has given a batch: take the state then")};
+    return Error{concat("the length of the epochs of ", quote(stage.name),
+                        " is unknown before its first batch: take the state after that batch")};
   for (SamplePosition& at : position.queues)
     if (at.epoch < epoch) at = {epoch, 0};
   return {};
@@ -139,13 +139,13 @@ std::string state_to_bytes(const RunState& state) {
 
 Result<RunState> state_from_bytes(std::string_view bytes) {
   const auto title = strip_prefix(bytes, kTitle);
-  if (!title) return Error{bytes.empty() ? "it is empty" : "it does not begin as a state does"};
+  if (!title) return Error{bytes.empty() ? "it is empty" : "it does not begin like a state"};
   const std::size_t end = std::min(title->find('\n'), title->size());
   const std::string_view rest = title->substr(std::min(end + 1, title->size()));
   const std::string found = digest_of(rest);
   if (title->substr(0, end) != found)
-    return Error{concat("it is damaged or cut short: it says ", quote(title->substr(0, end)),
-                        ", and what follows has ", quote(found))};
+    return Error{concat("it is damaged or truncated: expected ", quote(title->substr(0, end)),
+                        ", found ", quote(found))};
   return state_from_json(rest);
 }
 

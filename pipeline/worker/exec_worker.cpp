@@ -43,21 +43,21 @@ Result<WorkerRole> take_role() {
   static std::atomic<bool> taken = false;
   const char* const text = std::getenv(kRoleVariable);
   if (text == nullptr)
-    return Error{taken ? "this process has attached already: a replica attaches once"
-                       : "there is nothing to attach to: this program is a stage of a graph, which "
-                         "runs it by `exec:`"};
+    return Error{taken
+                     ? "this process is already attached: a replica attaches once"
+                     : "there is no graph to attach to: run this program as a stage with `exec:`"};
   auto role = parse_role(text);
   if (role && getppid() != role->supervisor)
     return Error{
-        "the process that `exec:` has started attaches, and not a child of it; of a shell "
-        "script: `exec PROGRAM` in its last line"};
+        "only the process that `exec:` started can attach, not its children; in a shell script, "
+        "write `exec PROGRAM` in the last line"};
   unsetenv(kRoleVariable);  // a program that this one starts is no worker
   taken = true;
   if (const char* const moved = std::getenv(kMovedVariable); moved != nullptr && role) {
     move_descriptors(*role, moved);
     unsetenv(kMovedVariable);
   }
-  if (!role) return role.error().within("the run is of another version than this library");
+  if (!role) return role.error().within("the run has a different version than this library");
   return role;
 }
 
@@ -86,7 +86,7 @@ Result<void> ExecWorker::open() {
   BRIGADE_ASSIGN(segments_, attach_role(role_));
   const PlanStage& of = stage();
   if (!of.is_exec())
-    return Error{concat("stage ", quote(of.name), " is no program, but ", quote(of.type))};
+    return Error{concat("stage ", quote(of.name), " is not a program, but ", quote(of.type))};
   if (const char* fault = std::getenv(kFaultVariable))
     BRIGADE_TRY(arm_worker_fault(fault, of.name, role_.replica));
   ReplicaSetup setup;

@@ -171,7 +171,7 @@ Result<WorkerRole> parse_role(std::string_view text) {
     return role;
   } catch (const std::exception& exception) {
     return Error{concat("the variable ", kRoleVariable, " is set by a supervisor for its workers ",
-                        "and holds no role (", exception.what(), "); unset it")};
+                        "but holds no valid role (", exception.what(), "); unset it")};
   }
 }
 

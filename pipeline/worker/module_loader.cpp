@@ -57,7 +57,7 @@ Result<const Module*> open_module(const std::string& path) {
   if (handle == nullptr) return Error{concat("cannot open the module ", path, ": ", dlerror())};
   const auto entry = reinterpret_cast<const Module* (*)()>(dlsym(handle, kModuleSymbol));
   if (entry == nullptr) {
-    return Error{concat(path, " is no module of Brigade: it has no symbol ", kModuleSymbol,
+    return Error{concat(path, " is not a module of Brigade: it has no symbol ", kModuleSymbol,
                         " (write BRIGADE_MODULE(...) in one of its sources)")};
   }
   const Module* const module = entry();
@@ -71,8 +71,8 @@ Result<const Module*> open_module(const std::string& path) {
 
 template <class Body>
 Error wrong_body(const StageType& type, Body kind) {
-  return Error{concat("the body of stage type \"", type.contract.type, "\" is no ", kind,
-                      ", as its contract says")};
+  return Error{concat("the body of stage type \"", type.contract.type, "\" is not a ", kind,
+                      ", as its contract requires")};
 }
 
 // In this program, or in a plugin that has been opened.
@@ -119,7 +119,7 @@ Result<std::string> installed_program() {
   }
   return Error{concat("the program brigade was not found: neither in ",
                       (folder / "../bin").lexically_normal().string(), " nor in ", folder.string(),
-                      "; install it with the library, or name its path")};
+                      "; install it with the library, or pass its path")};
 }
 
 Result<std::string> shared_files_folder() {
@@ -156,7 +156,7 @@ Result<const ModuleBody*> find_module_body(const std::string& module, const std:
     if (opened->bodies[i].type == type) return &opened->bodies[i];
   }
   return Error{concat("the module ", *path, " has no stage type \"", type,
-                      "\"; is it older than this program?")};
+                      "\"; rebuild the module if it is older than this program")};
 }
 
 std::function<Result<std::unique_ptr<Stage>>()> stage_maker(const StageType& type) {

@@ -20,8 +20,7 @@ Error cannot_open(const std::string& path) {
   const std::string_view text = said == nullptr ? "" : said;
   const std::string_view reason = strip_prefix(text, concat(path, ": ")).value_or(text);
   if (reason.starts_with("undefined symbol: ") && reason.find("brigade") != reason.npos) {
-    return Error{
-        concat(kAnotherVersion, ", which had what this one lacks (", reason, "); ", kBuildAgain)};
+    return Error{concat(kAnotherVersion, " (", reason, "); ", kBuildAgain)};
   }
   return Error{concat("cannot be opened: ", reason)};
 }
@@ -29,10 +28,10 @@ Error cannot_open(const std::string& path) {
 Error no_symbol(void* library) {
   if (dlsym(library, kModuleSymbol) != nullptr) {
     return Error{
-        "is a module, the half of a plugin with the bodies; name the one with the contracts, "
+        "is a module, which contains the bodies of a plugin; name the library with the contracts, "
         "which was built beside it"};
   }
-  return Error{concat("is no plugin of Brigade: it has no symbol ", kPluginSymbol,
+  return Error{concat("is not a plugin of Brigade: it has no symbol ", kPluginSymbol,
                       " (write BRIGADE_PLUGIN(types) {...} in one of its sources)")};
 }
 
@@ -62,7 +61,7 @@ Result<StageTypes> open_plugin(const std::string& path) {
   try {
     plugin->add_types(given);
   } catch (const std::exception& exception) {
-    return Error{concat("failed to give its stage types: ", exception.what())};
+    return Error{concat("failed to list its stage types: ", exception.what())};
   }
   StageTypes types;
   for (StageType type : given.all()) {
@@ -75,7 +74,7 @@ Result<StageTypes> open_plugin(const std::string& path) {
 Result<void> check_library(const std::string& path, const std::string& type) {
   if (access(path.c_str(), F_OK) == 0) return {};
   return Error{concat("there is no ", path, ", which has the body of \"", type,
-                      "\"; it is built with the plugin and lies beside it")};
+                      "\"; copy it into the folder of the plugin, with which it was built")};
 }
 
 StageTypes types_of(const StageTypes& program, const ValidGraph& graph) {
@@ -88,8 +87,8 @@ Result<void> compare_contracts(const StageContract& found, std::uint64_t expecte
                                const std::string& file) {
   if (found.hash() == expected) return {};
   return Error{concat("the contract of stage type \"", found.type, "\" in ", file,
-                      " is not the one that the graph was checked with (hash ", found.hash(),
-                      ", there ", expected, "); build the plugin again, both halves")};
+                      " differs from the contract that was checked (hash ", found.hash(),
+                      ", expected ", expected, "); rebuild both halves of the plugin")};
 }
 
 Result<void> check_module_contract(const StageType& type) {
@@ -98,7 +97,7 @@ Result<void> check_module_contract(const StageType& type) {
   const StageType* const found = types->find(type.contract.type);
   if (found == nullptr) {
     return Error{concat("the module ", type.module, " has no contract of stage type \"",
-                        type.contract.type, "\"; build the plugin again, both halves")};
+                        type.contract.type, "\"; rebuild both halves of the plugin")};
   }
   return compare_contracts(found->contract, type.contract.hash(), type.module);
 }

@@ -81,8 +81,8 @@ Result<StageTypes> known_types(const WorkerRole& role, const StageTypes& program
 Result<void> check_type(const WorkerRole& role, const StageType* type, const std::string& name) {
   if (type == nullptr && name == kExecType)
     return Error{
-        "`exec:` has executed a `brigade`, or a program that makes an App: one that "
-        "attaches itself is wanted (brigade/worker.h)"};
+        "`exec:` started `brigade` or a program with an App: expected a program that attaches "
+        "itself (brigade/worker.h)"};
   if (type == nullptr) {
     return Error{
         concat("this program has no stage type \"", name, "\"; add it before the App is made")};

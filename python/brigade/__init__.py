@@ -1,4 +1,4 @@
-"""Brigade feeds training: a graph in YAML runs in processes, a program reads its batches.
+"""Brigade feeds training: a graph in YAML runs in processes, and a program reads its batches.
 
 >>> import brigade
 >>> with brigade.Loader(brigade.examples.NUMBERS, tensors="numpy") as loader:
@@ -14,13 +14,13 @@ __version__ = "0.1.0"
 try:
     from . import _brigade
 except ImportError as error:
-    raise ImportError(f"brigade {__version__}: its library does not fit or is missing; install the "
-                      f"package again ({error})") from error
+    raise ImportError(f"brigade {__version__}: cannot load its library; reinstall the package "
+                      f"({error})") from error
 
 if not __version__ == _brigade.VERSION == _brigade.version():
-    raise ImportError(f"this is the package brigade {__version__}, its module is of "
-                      f"{_brigade.VERSION} and found libbrigade {_brigade.version()}: install "
-                      "the package again, and look at LD_LIBRARY_PATH and LD_PRELOAD")
+    raise ImportError(f"expected one version, found package {__version__}, module "
+                      f"{_brigade.VERSION} and libbrigade {_brigade.version()}; reinstall the "
+                      "package, and check LD_LIBRARY_PATH and LD_PRELOAD")
 
 from . import examples
 from ._batch import Batch, Row

@@ -8,7 +8,7 @@ import sys
 def main():
     program = pathlib.Path(__file__).parent / "native" / "bin" / "brigade"
     if not program.exists():
-        sys.exit(f"brigade: there is no {program}: install the package from its wheel")
+        sys.exit(f"brigade: cannot find {program}; reinstall the package from its wheel")
     os.environ.setdefault("BRIGADE_PYTHON", sys.executable)  # of `transform: python`
     os.execv(program, ["brigade", *sys.argv[1:]])
 

@@ -1,6 +1,6 @@
-"""Where workers leave their batches: blocks of one memory file, which has no name. A block belongs
-to a task and then to the program, until the last tensor of the batch is gone there and in all its
-children. A worker that keeps a part of a batch gets a copy at the same addresses."""
+"""Memory for the batches of workers: blocks of one unnamed memory file. A block belongs to a task
+and then to the program, until the last tensor of its batch is gone there and in all children. If a
+worker keeps a part of a batch, it gets a copy at the same addresses."""
 
 import collections
 import errno
@@ -29,7 +29,7 @@ _F_SEAL_SHRINK, _F_SEAL_GROW = 2, 4
 
 
 def memory_file(name, size):
-    """A descriptor of it; its size stays."""
+    """A descriptor of a memory file of fixed size."""
     descriptor = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
         os.ftruncate(descriptor, size)
@@ -37,15 +37,15 @@ def memory_file(name, size):
         os.close(descriptor)
         if error.errno != errno.EFBIG:
             raise
-        raise OSError(errno.EFBIG, "shared memory counts as a file, whose size is limited here: "
-                                   "raise the limit by `ulimit -f unlimited`") from None
+        raise OSError(errno.EFBIG, "the file size limit applies to shared memory; raise the "
+                                   "limit with `ulimit -f unlimited`") from None
     fcntl.fcntl(descriptor, _F_ADD_SEALS, _F_SEAL_SHRINK | _F_SEAL_GROW)
     return descriptor
 
 
 class MemoryFile:
-    """A file without a name that processes map, of a size that stays. It is open for as long as
-    something is mapped: children need that at their fork. They map nothing of it themselves."""
+    """An unnamed memory file of fixed size that processes map. It stays open while it is mapped,
+    because children need it when they are forked; they map nothing of it themselves."""
 
     def __init__(self, name, size):
         self._descriptor = memory_file(name, size)
@@ -53,7 +53,7 @@ class MemoryFile:
 
     @classmethod
     def of_another(cls, process, descriptor):
-        """One that another process has open."""
+        """A file that another process has open."""
         self = cls.__new__(cls)
         self._descriptor = os.open(f"/proc/{process}/fd/{descriptor}", os.O_RDWR)
         self._process = os.getpid()
@@ -61,7 +61,7 @@ class MemoryFile:
 
     def fileno(self):
         if os.getpid() != self._process:
-            raise RuntimeError("this is a forked child, and batches are its parent's")
+            raise RuntimeError("this is a forked child; only its parent can use these batches")
         return self._descriptor
 
     def __del__(self):
@@ -73,28 +73,28 @@ _said = set()  # once in a program
 
 
 def _say_held(end):
-    """One line, where batches that are kept take much memory."""
+    """Warns once if kept batches use much memory."""
     if _said:
         return
     held = _brigade.held()[1]
     if held > max(_HELD_MAX, _HELD_BATCHES_MAX * end):
         _said.add("held")
-        logger.warning("batches that the program keeps take %.1f GiB: a tensor, or a view of one, "
-                       "keeps the memory of its whole batch; keep a copy (tensor.clone(), "
-                       "array.copy()) of what you need longer", held / (1 << 30))
+        logger.warning("batches kept by the program use %.1f GiB: a tensor or view keeps the "
+                       "memory of its whole batch; copy what you need longer (tensor.clone(), "
+                       "array.copy())", held / (1 << 30))
 
 
 def is_much_less(size, before):
-    """Whether a batch of so many bytes lets a block give memory back."""
+    """True if a batch of this size makes a block return memory."""
     return before > 2 * size + _PAGES_KEPT
 
 
 class Arena:
-    """Of the program. take() and cancel(): one at a time. The others, and the ends of leases, come
-    from any thread; each changes what is its block's, and adds it to `_returned`, in one step."""
+    """The program's side. Only one thread calls take() and cancel(). Any thread may call the others
+    and end leases; each changes only its own block and adds it to `_returned` in one step."""
 
     def __init__(self, warm):
-        """`warm`: blocks that nobody needs now keep their memory, so many of them at least."""
+        """`warm`: least number of unused blocks that keep their memory."""
         self._file = MemoryFile("brigade-batches", STRIDE * _BLOCKS_MAX)
         self._warm_max = warm
         self._maps = []  # by block
@@ -139,9 +139,9 @@ class Arena:
         CANCELLED.pack_into(memoryview(self._maps[block]), 0, 1)
 
     def lease(self, block, end):
-        """The first bytes of a block, as a buffer; with the last that is made of it the block is
-        free again, once no child can read it. Of a program that keeps so many batches that it
-        would run out of mappings: a copy of them."""
+        """The first bytes of a block, as a buffer. The block is free again when the last view of it
+        is gone and no child can read it. If the program keeps so many batches that it would run out
+        of mappings, this is a copy."""
         mapping = self._mapping(block, end)
         self._end[block] = max(self._end[block], end)
         self._last = end
@@ -156,7 +156,7 @@ class Arena:
         return made
 
     def free(self, block, end):
-        """One whose batch nobody has had."""
+        """Frees a block whose batch was never delivered."""
         self._end[block] = max(self._end[block], end)
         self._forks[block] = _brigade.forks()
         self._returned.append(block)
@@ -187,7 +187,7 @@ class Arena:
 
 
 class Room:
-    """A block, in the worker that has its task."""
+    """A block in the worker that processes its task."""
 
     def __init__(self, blocks, offset, begin):
         self._blocks, self._offset = blocks, offset
@@ -197,30 +197,32 @@ class Room:
         self._reserve = _RESERVE
 
     def take(self, size, alignment=64):
-        """(mapping, position in the block) of so many bytes. MemoryError: nothing is taken."""
+        """Reserves bytes: (mapping, position in the block). After a MemoryError nothing is
+        reserved."""
         position = -(-self.at // alignment) * alignment
         end = position + size
         if end > STRIDE - self._reserve:
-            raise MemoryError(f"a batch of {end} bytes or more: one may have "
-                              f"{STRIDE - self._reserve}; take a smaller batch_size, or smaller "
-                              "types (float16, uint8) that the loop converts")
+            raise MemoryError(f"the batch has at least {end} bytes, more than the limit of "
+                              f"{STRIDE - self._reserve}; use a smaller batch_size, or smaller "
+                              "dtypes (float16, uint8) and convert them in the loop")
         if end > self._mappings[-1].size:
             self._mappings.append(self._blocks.mapping(self._offset, end))
         self.at = end
         return self._mappings[-1], position
 
     def open_reserve(self):
-        """For an error. It stands behind what the batch has taken, which may be lent."""
+        """Opens the reserve for an error, which is written after the batch: its memory may be
+        lent."""
         self._reserve = 0
 
     def lend(self, size):
-        """Memory for a tensor that is made in place, as a buffer."""
+        """Memory for a tensor that is created in place, as a buffer."""
         mapping, position = self.take(size)
         self._has_lent = True
         return _brigade.Lease(mapping, mapping.address + position, size)
 
     def position_of(self, address, size):
-        """Where in the block; None of other memory."""
+        """Position of an address in the block; None for other memory."""
         for mapping in self._mappings:
             if address is not None and mapping.address <= address and \
                     address + size <= mapping.address + mapping.size:
@@ -228,12 +230,12 @@ class Room:
         return None
 
     def place(self, owner, address, size):
-        """The position of memory that `owner` keeps: where it was lent, or is copied to."""
+        """The position of memory kept by `owner`: where it was lent, or where it is copied to."""
         there = self.position_of(address, size) if self._has_lent else None
         return self.write(_brigade.Lease(owner, address, size)) if there is None else there
 
     def write(self, *parts):
-        """Bytes, one part behind the other; the position of the first."""
+        """Copies parts one after another; returns the position of the first."""
         parts = [memoryview(part) for part in parts]
         mapping, position = self.take(sum(map(len, parts)))
         view, at = memoryview(mapping), position
@@ -243,15 +245,15 @@ class Room:
         return position
 
     def close(self):
-        """The block becomes the program's. What of it is lent still becomes this process's own, a
-        copy at the same addresses. (What its children have was theirs at the fork.)"""
+        """Hands the block to the program. Parts that are still lent become private copies at the
+        same addresses. (Its children keep their view from the fork.)"""
         for mapping in self._mappings:
             if mapping.leases:
                 mapping.detach()
 
 
 class Blocks:
-    """A worker's mappings of blocks, the last that it used."""
+    """A worker's mappings of its most recently used blocks."""
 
     MAX = 128
 

@@ -1,4 +1,4 @@
-"""What NumPy and JAX ask a brigade.Tensor for. The C module has its buffer and DLPack."""
+"""Methods of brigade.Tensor for NumPy and JAX. The C module implements its buffer and DLPack."""
 
 import sys
 
@@ -8,7 +8,7 @@ _known = []  # whether JAX knows the type
 
 
 def _array(tensor, dtype=None, copy=None):
-    """NumPy calls this where it cannot read a buffer: of bfloat16, and to learn why not."""
+    """NumPy calls this if it cannot read a buffer: for bfloat16, and to get the reason."""
     import numpy
     if tensor.dtype != "bfloat16":
         return numpy.array(memoryview(tensor), dtype=dtype, copy=copy)
@@ -16,8 +16,9 @@ def _array(tensor, dtype=None, copy=None):
     try:
         from ml_dtypes import bfloat16
     except ImportError:
-        raise TypeError(f"tensor {tensor.name}: NumPy has no bfloat16: install ml_dtypes (pip "
-                        "install ml_dtypes), or read it with torch.from_dlpack()") from None
+        raise TypeError(f"tensor {tensor.name}: NumPy does not support bfloat16; install "
+                        "ml_dtypes (pip install ml_dtypes), or read it with "
+                        "torch.from_dlpack()") from None
     array = bits.view(bfloat16)
     return numpy.array(array, dtype=dtype, copy=copy) if dtype is not None or copy else array
 
@@ -38,8 +39,8 @@ Tensor.__jax_array__ = _jax_array
 
 
 def known(tensor):
-    """The tensor, as an argument that jax.jit and jax.device_put take, where JAX is imported. They
-    look types up: to them it is a tree with one leaf, an array of NumPy."""
+    """Registers the tensor as an argument of jax.jit and jax.device_put if JAX is imported. JAX
+    looks up types: the tensor is a tree with one leaf, a NumPy array."""
     if not _known and (trees := sys.modules.get("jax.tree_util")) is not None:
         if (register := getattr(trees, "register_pytree_node", None)) is not None:
             _known.append(True)

@@ -72,15 +72,15 @@ class _Named:
         return name in self.keys()
 
     def values(self):
-        """The tensors, in their order."""
+        """The tensors, in order."""
         return [self[name] for name in self.keys()]
 
     def items(self):
-        """Names and tensors."""
+        """Pairs of names and tensors."""
         return [(name, self[name]) for name in self.keys()]
 
     def get(self, name, default=None):
-        """The tensor, or `default` if there is none of that name."""
+        """The tensor `name`, or `default` if it does not exist."""
         return self[name] if name in self.keys() else default
 
     def __dir__(self):
@@ -88,10 +88,10 @@ class _Named:
 
 
 class Batch(_Named):
-    """Several samples: each tensor is `[size, ...]`, in the graph's memory.
+    """Several samples: each tensor is `[size, ...]`, in the memory of the graph.
 
     The memory returns to the graph when the batch and all tensors and views of it are gone. Until
-    then no stage writes to it. `clone()` is a copy that holds nothing of the graph.
+    then no stage writes to it. `clone()` is a copy in separate memory.
 
     >>> import brigade
     >>> loader = brigade.Loader(brigade.examples.NUMBERS, tensors="numpy")
@@ -120,7 +120,7 @@ class Batch(_Named):
 
     @property
     def epoch(self):
-        """From 0."""
+        """The epoch, from 0."""
         return self._describe()[1]
 
     @property
@@ -130,12 +130,12 @@ class Batch(_Named):
 
     @property
     def source(self):
-        """The port it came through, if the output reads several; else empty."""
+        """The input port, if the output reads several; otherwise empty."""
         return self._describe()[3]
 
     @property
     def ids(self):
-        """Positions of its samples in their source: the same in every epoch."""
+        """Positions of its samples in their source, the same in every epoch."""
         return self._raw.ids()
 
     def keys(self):
@@ -169,20 +169,20 @@ class Batch(_Named):
             raise KeyError(str(error)) from None
 
     def row(self, i):
-        """One sample: `batch.row(0)["boxes"]` has its real shape, also if it is ragged."""
+        """One sample: `batch.row(0)["boxes"]` has its actual shape, even if it is ragged."""
         if not -self.size <= i < self.size:
-            raise IndexError(f"there is no sample {i} of {self.size}")
+            raise IndexError(f"sample index {i} is out of range for a batch of {self.size}")
         return Row(self, i % self.size)
 
     def to(self, device, non_blocking=False):
-        """A batch with its tensors on a device, as `torch.Tensor.to` makes them. It holds nothing
-        of the graph, unless the tensors are there already. To a GPU, the graph's memory is copied
+        """A batch with its tensors on a device, as by `torch.Tensor.to`. It does not hold memory
+        of the graph, unless the tensors are already there. To a GPU, the graph's memory is copied
         directly, pinned if possible. The copy is complete when this returns; with `non_blocking`
         the stream that first uses a tensor waits for it, and the memory is held until then.
         """
         if self._kind != "torch":
-            raise TypeError(f'batch.to(): these are tensors of {self._kind}; import torch before '
-                            'the first batch, or give tensors="torch"')
+            raise TypeError(f'batch.to(): expected torch tensors, found {self._kind}; import '
+                            'torch before the first batch, or pass tensors="torch"')
         where = device_of(device)
         sent = None if where is None or isinstance(self._raw, _Kept) else self._sent(where)
         if sent is not None:
@@ -207,8 +207,8 @@ class Batch(_Named):
         return self._with(tensors, Arrival(upload, device, tensors)), upload
 
     def clone(self):
-        """A copy in separate memory, which does not count in `hold=`. Of `brigade.Tensor`s, that is
-        without NumPy and torch, it has only the bytes, without dtype and shape."""
+        """A copy in separate memory that does not count toward `hold=`. Without NumPy
+        and torch, the copy has only bytes, without dtype and shape."""
         return self._with({name: _copy_of(value) for name, value in self.items()})
 
     def _with(self, tensors, arrival=None):
@@ -283,7 +283,8 @@ class _Kept:
 
     def tensor(self, name):
         if name not in self.tensors:
-            raise ValueError(f"the batch has no tensor {name!r}: it has {', '.join(self._names)}")
+            raise ValueError(f"the batch has no tensor {name!r}; its tensors: "
+                             f"{', '.join(self._names)}")
         return self.tensors[name]
 
 
@@ -301,12 +302,12 @@ class Row(_Named):
 
     @property
     def id(self):
-        """Its position in its source: the same in every epoch."""
+        """Its position in its source, the same in every epoch."""
         return self._batch._raw.sample(self._i)[3]
 
     @property
     def epoch(self):
-        """From 0."""
+        """The epoch, from 0."""
         return self._batch._raw.sample(self._i)[1]
 
     @property

@@ -1,8 +1,8 @@
-"""Values of another dtype than the output of a Python stage has: what is converted, what is not.
+"""Conversion of values to the dtype of an output of a Python stage.
 
-As NumPy's casting="same_kind" has it, except that no whole number changes its value. What is not
-converted is told with the range of its values, and with what fits that range: levels from 0 to 1
-that become u8 without a factor are a black picture.
+Follows NumPy's casting="same_kind", except that no whole number changes its value. An error names
+the range of the values and the conversion that fits it: levels from 0 to 1 that become u8 without
+a factor would be a black image.
 """
 
 _DECLARED = {"bool": "bool", "uint8": "u8", "int8": "i8", "int16": "i16", "uint16": "i32",
@@ -12,7 +12,7 @@ _NEARLY = 1e-3  # beyond 0 and 1, by rounding: less than half a level of 255
 
 
 def copy_to(view, made, name, numpy):
-    """Raises TypeError or OverflowError."""
+    """Copies values into an output; raises TypeError or OverflowError."""
     if not numpy.can_cast(made.dtype, view.dtype, "same_kind"):
         raise TypeError(_misfit(view.dtype, made, name, numpy))
     if made.dtype.kind in "ui" and not _holds(view.dtype, made, numpy):
@@ -35,16 +35,16 @@ def _declare(made):
 def _misfit(dtype, made, name, numpy):
     found, cast = f"{name} is {dtype}, found {made.dtype}", f'.astype("{dtype}")'
     if made.dtype.kind == "c":
-        return f"{found}: return its real part or its magnitude, abs({name}){cast}"
+        return f"{found}; return its real part or its magnitude, abs({name}){cast}"
     if made.dtype.kind not in "fuib":
-        return f"{found}: return numbers of the declared dtype"
+        return f"{found}; return numbers of the declared dtype"
     if dtype.kind == "b":
-        return f"{found}: return a comparison, such as {name} > 0.5" + _declare(made)
+        return f"{found}; return a comparison, such as {name} > 0.5" + _declare(made)
     if dtype.kind not in "ui" or not made.size:
-        return f"{found}, which is not converted automatically: return {name}{cast}" + \
+        return f"{found}, which is not converted automatically; return {name}{cast}" + \
             _declare(made)
     if not numpy.isfinite(made).all():
-        return f"{found} with values that are NaN or infinite, which {dtype} does not have" + \
+        return f"{found} with NaN or infinite values, which {dtype} cannot hold; replace them" + \
             _declare(made)
     low, high = made.min(), made.max()
     values = f"{low:.4g} to {high:.4g}" if made.dtype.kind == "f" else f"{low} to {high}"
@@ -59,13 +59,13 @@ def _fitting(dtype, made, name, numpy):
     is_level = dtype == numpy.uint8 and made.dtype.kind == "f" and \
         -_NEARLY <= low and high <= 1 + _NEARLY
     if is_level and not whole:
-        return f": return ({name} * 255).round(){cast}"
+        return f"; return ({name} * 255).round(){cast}"
     if is_level:
-        return f", all of them 0 or 1: return {name}{cast} where they are numbers of classes, " \
-            f"({name} * 255){cast} where 1 is white"
+        return f", all of them 0 or 1; return {name}{cast} for class numbers, or ({name} * " \
+               f"255){cast} if 1 is white"
     if not (limits.min <= low and high <= limits.max):
-        return f", which {dtype} cannot hold: bring them to {limits.min} to {limits.max} and " \
-            f"return {name}{cast}"
+        return f", which {dtype} cannot hold; scale them to {limits.min} to {limits.max} and " \
+               f"return {name}{cast}"
     if not whole and -1 - _NEARLY <= low and high <= 1 + _NEARLY:
-        return f", of which {dtype} keeps no fractions: scale them and return {name}{cast}"
-    return f": return {name}{'' if whole else '.round()'}{cast}"
+        return f", whose fractions {dtype} cannot hold; scale them and return {name}{cast}"
+    return f"; return {name}{'' if whole else '.round()'}{cast}"

@@ -1,4 +1,4 @@
-"""What multiprocessing does in a child that it has forked, for a process that it has not."""
+"""Setup of multiprocessing in a forked child, for processes that multiprocessing did not fork."""
 
 import itertools
 import os
@@ -6,13 +6,13 @@ import sys
 
 
 def _modules():
-    """None where nothing has imported them: then nothing here is of multiprocessing."""
+    """Modules of multiprocessing, or None if they are not imported: then nothing here uses them."""
     return (sys.modules.get(f"multiprocessing.{name}") for name in ("process", "util"))
 
 
 def begin(parent, title):
-    """Locks, queues, and proxies of managers that the program has used become this process's own.
-    The program's children and temporary files are not its to end."""
+    """Makes the program's locks, queues and manager proxies belong to this process. It must not end
+    the program's children or remove its temporary files."""
     process, util = _modules()
     if util is None:
         return
@@ -26,13 +26,13 @@ def begin(parent, title):
 
 
 def must_end():
-    """Whether end() has something to do."""
+    """True if end() has work to do."""
     _, util = _modules()
     return util is not None and bool(util._finalizer_registry)
 
 
 def end():
-    """What lies in queues is sent, and what was made here is removed."""
+    """Sends the contents of queues, and removes temporary files created here."""
     _, util = _modules()
     if util is not None:
         util._exit_function()

@@ -1,4 +1,4 @@
-"""An epoch of a DataLoader, and that of the calling process."""
+"""An epoch of a DataLoader, and the epoch without workers."""
 
 import collections
 import itertools
@@ -13,9 +13,9 @@ Out = collections.namedtuple("Out", "batch error before after number")
 
 
 class Epoch:
-    """An epoch. An exception may come between any two lines (Ctrl-C's, say): the next next() goes
-    on where the program stands. A batch is given with one store, of Position.now; what an exception
-    has left half done is marked, and begins again at that position."""
+    """An epoch. An exception (for example Ctrl-C) may come between any two lines; the following
+    next() continues from the current position. A single store to Position.now delivers a batch;
+    work left half done by an exception is marked and repeated from that position."""
 
     def __init__(self, loader, state):
         self._loader = loader
@@ -40,7 +40,7 @@ class Epoch:
                 self._draw_number()
 
     def _draw_number(self):
-        """Of the next batch that was not given before; None where the order is at its end."""
+        """Number of the next batch that was not delivered before; None at the end of the order."""
         if self._is_drawing:
             self._draw_again()
         while not self._unsent:
@@ -60,7 +60,8 @@ class Epoch:
         return self._unsent[0]
 
     def _draw_again(self):
-        """The order from its begin: an exception may have ended the sampler's generator."""
+        """The order from its beginning: an exception may have ended the generator of the
+        sampler."""
         loader = self._loader
         self._unsent = self._left()
         if self._order is not loader._index_sampler:
@@ -72,11 +73,11 @@ class Epoch:
         self._is_drawing = False
 
     def _is_new(self, number):
-        """Of a batch: its index was not drawn, and it was not given."""
+        """True for a batch whose index was not drawn and that was not delivered."""
         return number not in self._indices and not self.at.now.has(number)
 
     def _left(self):
-        """Numbers of batches that were drawn and not given."""
+        """Numbers of batches that were drawn and not delivered."""
         now = self.at.now
         return collections.deque(number for number in self._indices if not now.has(number))
 
@@ -129,21 +130,22 @@ class Epoch:
 def _warn_of_length(loader, given):
     expected = len(loader)
     if given > expected:
-        sharing = (" Of several workers each gives its whole dataset, unless __iter__() asks "
-                   "torch.utils.data.get_worker_info() for its part."
+        sharing = (" With several workers, each yields the whole dataset unless __iter__() "
+                   "selects its part by torch.utils.data.get_worker_info()."
                    if loader.num_workers > 1 else "")
-        warnings.warn(f"Length of IterableDataset {loader.dataset} was said to be "
-                      f"{loader._counted}, that is {expected} batches, and this is batch {given}."
+        warnings.warn(f"IterableDataset {loader.dataset} reported length {loader._counted} "
+                      f"({expected} batches), but this is batch {given}."
                       + sharing, stacklevel=4)
 
 
 def _pinning(loader):
-    """A function, or None."""
+    """The function that pins memory, or None."""
     if not loader.pin_memory:
         return None
-    torch = needs_torch("pin_memory=True", "leave it away")
+    torch = needs_torch("pin_memory=True", "omit it")
     if not torch.cuda.is_available():
-        warnings.warn("pin_memory=True has no effect: torch finds no accelerator", stacklevel=5)
+        warnings.warn("pin_memory=True has no effect, because torch finds no accelerator",
+                      stacklevel=5)
         return None
     from torch.utils.data._utils.pin_memory import pin_memory
     device = loader.pin_memory_device or None
@@ -151,7 +153,7 @@ def _pinning(loader):
 
 
 class Here(Epoch):
-    """In the calling process: num_workers=0."""
+    """An epoch in the calling process: num_workers=0."""
 
     def __init__(self, loader, state):
         super().__init__(loader, state)

@@ -1,4 +1,4 @@
-"""Epochs of a DataLoader that workers make."""
+"""Epochs of a DataLoader with workers."""
 
 import itertools
 import pickle
@@ -13,7 +13,8 @@ _keys = itertools.count()
 
 
 class InWorkers(Epoch):
-    """Tasks are given to the workers by the thread that asks for batches, so many ahead."""
+    """An epoch with workers. The thread that asks for batches submits tasks, up to a number
+    ahead."""
 
     def __init__(self, loader, state):
         self._pool, self._key, self._ready = None, None, {}
@@ -27,8 +28,8 @@ class InWorkers(Epoch):
         self._in_step = False
 
     def _begin(self):
-        """With nothing in flight, where the position is; with other workers, where an exception
-        came between two steps."""
+        """Restarts at the position with nothing in flight; with other workers if an exception came
+        between two steps."""
         loader, now = self._loader, self.at.now
         self._in_step = True
         again = self._pool is not None
@@ -84,7 +85,7 @@ class InWorkers(Epoch):
                 return
 
     def _give_out(self, number):
-        """False: nobody has room now."""
+        """Submits a task; False if no worker has room now."""
         worker = self._next_worker(number % self._loader.num_workers) if self._pool.fixed else 0
         if worker is None or not self._send(worker, number, self._indices[number], number):
             return False
@@ -92,8 +93,8 @@ class InWorkers(Epoch):
         return True
 
     def _has_room(self):
-        """As torch has it: for prefetch_factor of each worker. Batches that are finished and wait
-        for one before them take no room, up to a number and a size."""
+        """True if there is room: as in torch, for prefetch_factor batches per worker. Finished
+        batches that wait for an earlier one do not count, up to a number and a size."""
         most = self._loader.prefetch_factor * self._loader.num_workers
         unfinished = len(self._turns) - len(self._ready)
         if len(self._turns) < most:
@@ -103,7 +104,7 @@ class InWorkers(Epoch):
             self._ready_bytes < _WAITING_BYTES_MAX
 
     def _send(self, worker, number, index, turn):
-        """False: the graph has no room now."""
+        """Submits a task; False if the graph has no room now."""
         loader = self._loader
         message = self._common() + pickle.dumps((number, index), protocol=5)
         name = f"batch {number}" + (f" of worker {worker}" if loader._iterable else "")
@@ -114,7 +115,7 @@ class InWorkers(Epoch):
         return True
 
     def _common(self):
-        """What tasks of this epoch have in common, until other iterators come or go."""
+        """The common part of this epoch's tasks, until other iterators come or go."""
         loader, at = self._loader, self.at
         if self._of_epoch is None or self._of_epoch[0] != loader._live:
             common = pickle.dumps({
@@ -138,8 +139,8 @@ class InWorkers(Epoch):
         return True
 
     def _next_worker(self, first):
-        """From `first` on, as torch has it, without those that are at their end; where any order
-        will do, without those that have enough to do. None: there is none."""
+        """The next worker after `first`, as in torch, except workers that are at their end; if any
+        order is allowed, also except workers with enough work. None if there is none."""
         loader = self._loader
         for worker in (*range(first, loader.num_workers), *range(first)):
             if not self._done[worker] and (
@@ -148,7 +149,7 @@ class InWorkers(Epoch):
         return None
 
     def _answered(self, answer, task):
-        """By the pool, as they finish."""
+        """The pool calls this with each finished batch."""
         if task.turn not in self._turns:  # it was closed
             self._pool.give_back(answer, task.block)
             return
@@ -159,7 +160,7 @@ class InWorkers(Epoch):
             self._done[task.worker] = True
 
     def _next_turn(self):
-        """Of a batch that may be given now, or None."""
+        """Number of a batch that may be delivered now, or None."""
         first = next(iter(self._turns), None)
         if first in self._ready or self._loader.in_order or not self._ready:
             return first if first in self._ready else None
@@ -204,7 +205,7 @@ class InWorkers(Epoch):
         try:
             self._pool.receive(timeout)
         except TimeoutError:
-            raise RuntimeError(f"the DataLoader timed out: no batch has come within "
+            raise RuntimeError("the DataLoader timed out: no batch arrived within "
                                f"timeout={timeout} seconds") from None
 
     def _opened(self, answer, task):
@@ -225,7 +226,7 @@ class InWorkers(Epoch):
         return Out(batch, None, now, after.with_made(worker, now.made[worker][0] + 1, state), None)
 
     def close(self):
-        """Nobody waits for what is left."""
+        """Cancels the remaining tasks."""
         self._closed = self._no_more = True
         self._loader._live.discard(self._key)
         if self._pool is None:

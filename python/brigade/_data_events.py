@@ -1,19 +1,19 @@
-"""Events of the run below a DataLoader, in its words."""
+"""Events of the run behind a DataLoader, in terms of the loader."""
 
 _LEFT_OUT = ("progress", "epoch", "running", "stopping")  # the program knows its own epochs
 
 
 def told_of(event, anew, is_stopped=False, is_left=False):
-    """What the run below says, in words of a loader; None: that concerns no program. `is_stopped`:
-    the pool has ended its forker, so that a worker that died just before has no successor;
-    `is_left`: since the program has ended the workers."""
+    """An event of the run, in terms of a loader; None if it does not concern programs.
+    `is_stopped`: the pool has ended its forker, so a worker that died just before has no successor;
+    `is_left`: the same since the program ended the workers."""
     if event.kind in _LEFT_OUT or (is_stopped and event.kind == "not_started"):
         return None
     text = event.text
     if event.kind == "ended":
         text = "DataLoader: the workers have ended"
     elif event.kind == "quarantined":
-        text = f"DataLoader: a batch has ended {event.deaths} workers"
+        text = f"DataLoader: a batch crashed {event.deaths} workers"
     if event.replica is not None:
         text = f"DataLoader: worker {event.replica}"
         if event.pid:
@@ -21,7 +21,7 @@ def told_of(event, anew, is_stopped=False, is_left=False):
         text = _SENTENCES.get(event.kind, _any_text)(event, text)
         if event.next == "restart":
             again = f"in {_seconds(event.delay)}" if event.delay else "at once"
-            text += f"; started again {again}{anew}"
+            text += f"; restarted {again}{anew}"
     told = event._replace(text=text, stage="DataLoader" if event.stage else "", sample=None,
                           sample_epoch=None, sample_index=None, sample_id=None)
     if event.kind != "ended":
@@ -41,7 +41,7 @@ def _died(event, name):
     if event.output:
         text += f"; its last output: {event.output}"
     if event.samples:
-        text += f"; that batch has ended {event.deaths} workers"
+        text += f"; that batch has crashed {event.deaths} workers"
     return text + event.reason
 
 
@@ -52,5 +52,5 @@ def _any_text(event, name):
 _SENTENCES = {
     "died": _died,
     "not_started": lambda event, name: f"{name} cannot start: {event.message}",
-    "restarted": lambda event, name: f"{name} has taken the place of one that ended",
+    "restarted": lambda event, name: f"{name} replaces a worker that ended",
     "stalled": lambda event, name: f"{name} {event.message}"}

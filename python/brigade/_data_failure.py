@@ -1,4 +1,4 @@
-"""What a worker of a DataLoader says of an exception."""
+"""How a worker of a DataLoader reports an exception."""
 
 import os
 import traceback
@@ -29,7 +29,7 @@ class Failure:
         return Failure(kind, f"{kind.__name__} {text}")
 
     def raised(self):
-        """Of the same type, where that takes a text alone."""
+        """An exception of the same type, if its constructor accepts a single text."""
         if issubclass(self._kind, KeyError):
             return self._kind(_Shown(self._text))
         try:
@@ -40,7 +40,7 @@ class Failure:
 
 
 class _Shown(str):
-    """A KeyError shows the repr of its text, in one line."""
+    """A text for KeyError, which would show the repr of a plain text in one line."""
 
     def __repr__(self):
         return str(self)

@@ -1,4 +1,4 @@
-"""How a DataLoader makes a batch of a dataset, in workers and in the calling process."""
+"""How a DataLoader creates a batch from a dataset, in workers and in the calling process."""
 
 import collections
 import inspect
@@ -7,13 +7,13 @@ import random
 import sys
 
 WorkerInfo = collections.namedtuple("WorkerInfo", "id num_workers seed dataset")
-WorkerInfo.__doc__ = "What get_worker_info() says; `dataset` is this worker's own copy."
+WorkerInfo.__doc__ = "Result of get_worker_info(); `dataset` is this worker's own copy."
 _worker_info = None
 
 
 def get_worker_info():
-    """In a worker of a DataLoader: its id, num_workers, seed and dataset, as
-    torch.utils.data.get_worker_info() says it, too. None elsewhere."""
+    """In a worker of a DataLoader: its id, num_workers, seed and dataset, like
+    torch.utils.data.get_worker_info(). None elsewhere."""
     return _worker_info
 
 
@@ -29,13 +29,13 @@ def needs_torch(what, instead):
     try:
         import torch.utils.data
     except ImportError:
-        raise ImportError(f"{what} needs torch, which is not installed: pip install torch, or "
+        raise ImportError(f"{what} needs torch, which is not installed; pip install torch, or "
                           f"{instead}") from None
     return torch
 
 
 class OfMap:
-    """Of a dataset with __getitem__()."""
+    """Fetches batches of a dataset with __getitem__()."""
 
     def __init__(self, dataset, collate, batched):
         self._dataset, self._collate, self._batched = dataset, collate, batched
@@ -44,7 +44,7 @@ class OfMap:
         try:
             return self._collate(self._samples(index))
         except StopIteration as error:  # which would end the epoch without a word
-            raise RuntimeError("the dataset has raised StopIteration") from error
+            raise RuntimeError("the dataset raised StopIteration") from error
 
     def _samples(self, index):
         if not self._batched:
@@ -54,7 +54,7 @@ class OfMap:
 
 
 def _takes(method, given):
-    """Whether it can be called with so many arguments; what has no signature is tried."""
+    """True if it can be called with this many arguments, or has no signature."""
     try:
         inspect.signature(method).bind(*[None] * given)
     except TypeError:
@@ -65,8 +65,8 @@ def _takes(method, given):
 
 
 def has_state(one):
-    """Whether it has torchdata's state_dict() and load_state_dict(state). Methods of that name
-    that want more, as StreamingDataset has them, are for a loader of their own."""
+    """True if it has torchdata's state_dict() and load_state_dict(state). Methods of these names
+    with more parameters, as in StreamingDataset, belong to another loader."""
     saves, loads = getattr(one, "state_dict", None), getattr(one, "load_state_dict", None)
     return callable(saves) and callable(loads) and _takes(saves, 0) and _takes(loads, 1)
 
@@ -75,9 +75,9 @@ _NOTHING = object()
 
 
 class OfIterable:
-    """Of a dataset with __iter__(): StopIteration where nothing is left. `index` says how many
-    samples make a batch. `state`: what state() said, in the middle of this epoch, or else, where
-    `ended`, when the one before it was over."""
+    """Fetches batches of a dataset with __iter__(); StopIteration at the end. `index` is the number
+    of samples of a batch. `state`: the result of state() in the middle of this epoch, or, if
+    `ended`, at the end of the previous one."""
 
     def __init__(self, dataset, collate, batched, drop_last, state=None, ended=False):
         self._collate, self._batched, self._drop_last = collate, batched, drop_last
@@ -100,8 +100,8 @@ class OfIterable:
                           for one in (None if is_dataset else dataset, self._iterator)]
 
     def __call__(self, index, number=None):
-        """`number`: of the batch. Samples that were taken before an exception are in it when it is
-        asked for again."""
+        """`number`: of the batch. Samples taken before an exception are in it when the batch is
+        requested again."""
         if number is None or number != self._taken[0]:
             self._taken = number, []
         samples = self._taken[1]
@@ -115,13 +115,13 @@ class OfIterable:
         return self._collate(samples[:] if self._batched else samples[0])
 
     def goes_on(self):
-        """Whether the iterator survives an exception of its own, or is all there is."""
+        """True if the iterator survives its own exceptions, or is the whole dataset."""
         return self._is_dataset and self._stateful[1] is None or \
             getattr(self._iterator, "gi_frame", None) is not None
 
     def state(self):
-        """What the dataset says, and what its iterator says where that is another object; None
-        where both say nothing."""
+        """States of the dataset and, if it is another object, of its iterator; None if neither has
+        one."""
         if all(one is None for one in self._stateful):
             return None
         said = [None if one is None else one.state_dict() for one in self._stateful]
@@ -131,7 +131,7 @@ class OfIterable:
 # --- generators -----------------------------------------------------------------------------------
 
 def _mixed(*words):
-    """64 bits of several numbers: the finalizer of MurmurHash3 over their sums."""
+    """Hashes several numbers to 64 bits: the finalizer of MurmurHash3 over their sums."""
     mask, state = (1 << 64) - 1, 0x9E3779B97F4A7C15
     for word in words:
         state = (state + word) & mask
@@ -158,7 +158,7 @@ def _seed_all(seed, of_numpy, of_torch):
 
 
 def _seed_as_torch(base, worker_id):
-    """Of a worker of torch's DataLoader, which mixes the words for NumPy as SeedSequence does."""
+    """Seeds all as a worker of torch's DataLoader, which mixes NumPy's words by SeedSequence."""
     numpy, of_numpy = sys.modules.get("numpy"), None
     if numpy:
         words = [worker_id, base & 0xFFFFFFFF, base >> 32, 0]
@@ -167,9 +167,9 @@ def _seed_as_torch(base, worker_id):
 
 
 class Generators:
-    """Those of `random`, NumPy and torch, in a worker. They are seeded before each batch by its
-    number. A worker_init_fn that seeds one of them, or draws from it, makes all three those of
-    torch's workers: seeded once, before that function."""
+    """The generators of `random`, NumPy and torch in a worker. They are seeded before each batch by
+    its number. If worker_init_fn seeds one of them or draws from it, all three behave as in torch's
+    workers: they are seeded once, before that function."""
 
     def __init__(self, base, worker_init_fn, worker_id):
         self._ours, self._left = True, None
@@ -181,15 +181,15 @@ class Generators:
         self._ours = before == _states()
 
     def begin(self, *numbers):
-        """Of the batch with these numbers. NumPy takes a number of 32 bits in a tenth of the time
-        that an array of them needs. torch's generator on the CPU is the same one, and heeds the low
-        32 bits: NumPy's are others, so that the two do not draw the same."""
+        """Seeds all for the batch with these numbers. NumPy is seeded by 32 bits, which takes a
+        tenth of the time of an array. torch has the same algorithm on the CPU and uses the low 32
+        bits; NumPy gets other bits, so that the two draw different numbers."""
         if self._ours:
             seed = _mixed(*numbers)
             _seed_all(seed, seed >> 32, seed & ((1 << 63) - 1))
 
     def leave(self):
-        """Another iterator's dataset makes a batch here."""
+        """Saves the states before the dataset of another iterator creates a batch here."""
         if not self._ours:
             numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
             self._left = (random.getstate(), numpy and numpy.random.get_state(),

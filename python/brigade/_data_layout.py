@@ -1,6 +1,6 @@
-"""What most batches are, plain tensors of torch, alone or in a list, tuple or dict: on their way
-they need no pickle, which takes both sides longer than all else that is theirs. Their layout is
-that of the batch before, mostly, and then it is neither made nor read again."""
+"""Layouts of common batches: plain torch tensors, alone or in a list, tuple or dict. They need no
+pickle, which would dominate the cost on both sides. The layout is usually the same as for the
+previous batch, and then it is neither created nor read again."""
 
 import pickle
 import struct
@@ -14,7 +14,7 @@ _SMALL_PART = 16  # of a batch, as a divisor
 
 
 def _apart(places, sizes):
-    """Those that share no memory with another one."""
+    """The tensors that share no memory with another one."""
     found, reached, last = [], 0, None
     for i in sorted(range(len(sizes)), key=places.__getitem__):
         if places[i] >= reached:
@@ -27,8 +27,8 @@ def _apart(places, sizes):
 
 
 def small(places, sizes):
-    """Which parts of a batch get memory of their own in the program, so that a label that is kept
-    does not keep the pictures. Their copies take little beside a copy of the batch."""
+    """The parts of a batch that get separate memory in the program, so that a label that is kept
+    does not keep the images. Copying them costs little compared to the batch."""
     whole = sum(sizes)
     each, left = min(_SMALL_MAX, whole // _SMALL_PART), max(_SMALL_MAX, whole // _SMALL_PART)
     found = set()
@@ -41,7 +41,7 @@ def small(places, sizes):
 
 
 def parts(buffer, table, entries):
-    """Of a pickled batch: its buffers."""
+    """The buffers of a pickled batch."""
     view = memoryview(buffer)
     places = struct.unpack_from(f"{2 * entries}q", view, table)
     own = small(places[::2], places[1::2])
@@ -50,8 +50,8 @@ def parts(buffer, table, entries):
 
 
 class Changes:
-    """Of batches' shapes and sizes in an epoch, in the program: a DataLoader says once that they
-    cost something. A last batch may be short, with several workers one of each."""
+    """Tracks the shapes and sizes of batches in an epoch: the program warns once that changes cost
+    time. A last batch may be short, one per worker."""
 
     SHAPES_MAX = 1  # from one batch to the next, in an epoch, without a word
 
@@ -60,17 +60,18 @@ class Changes:
         self.begin(1)
 
     def begin(self, workers):
-        """An epoch."""
+        """Starts an epoch."""
         self._shapes, self._sizes, self._sizes_max = 0, 0, workers
         self._batches, self._last = 0, 0
 
     def shape(self):
-        """Of a tensor, in a dimension other than the first, since the batch before."""
+        """Notes that a tensor changed in a dimension other than the first since the previous
+        batch."""
         self._shapes += self._batches > 1
         self._say()
 
     def size(self, size):
-        """Bytes of a batch: of each one, before it is read."""
+        """Notes the bytes of each batch before it is read."""
         self._batches += 1
         self._sizes += is_much_less(size, self._last)
         self._last = size
@@ -80,13 +81,13 @@ class Changes:
         if self._said or (self._shapes <= self.SHAPES_MAX and self._sizes <= self._sizes_max):
             return
         self._said = True
-        logger.warning("batches of the DataLoader change their shapes: the layout of such a batch "
-                       "is sent anew, and one that is larger than those before takes new memory; "
-                       "batches that are padded to one size, or to like sizes, avoid that")
+        logger.warning("batches of the DataLoader change their shapes, which costs time: each "
+                       "new layout is sent again, and a larger batch needs new memory; pad "
+                       "batches to one size or similar sizes")
 
 
 def _is_plain(tensor, torch):
-    """Of numbers that lie in the memory of the CPU, one behind the other."""
+    """True for a contiguous tensor of numbers in CPU memory."""
     return (type(tensor) is torch.Tensor and tensor.is_cpu and tensor.layout is torch.strided
             and not tensor.is_nested and tensor.is_contiguous()
             and not (tensor.requires_grad or tensor.is_conj() or tensor.is_neg()
@@ -94,13 +95,13 @@ def _is_plain(tensor, torch):
 
 
 class Writer:
-    """In a worker."""
+    """Writes layouts in a worker."""
 
     def __init__(self):
         self._known, self._head, self._places = None, b"", struct.Struct("")
 
     def write(self, room, batch):
-        """Where it was written, as an answer has it; None of a batch that has to be pickled."""
+        """Position of the batch for the answer; None if it must be pickled."""
         torch, kind = sys.modules.get("torch"), type(batch)
         tensors = batch if kind in (list, tuple) else batch.values() if kind is dict else (batch,)
         if torch is None or not all(_is_plain(one, torch) for one in tensors) or \
@@ -116,7 +117,7 @@ class Writer:
         return table, len(places), len(self._head), room.at
 
     def _learn(self, kind, batch, types):
-        """False: its keys are not for everybody."""
+        """False if its keys cannot be sent as they are."""
         names = list(batch) if kind is dict else None
         if names and not all(type(name) in (str, int) for name in names):
             return False  # True, say, which equals the 1 of the batch before
@@ -130,7 +131,7 @@ class Writer:
 
 
 class Reader:
-    """In the program."""
+    """Reads layouts in the program."""
 
     def __init__(self, changes):
         self._changes = changes
@@ -138,7 +139,7 @@ class Reader:
         self._types, self._sizes, self._places, self._small = [], [], None, set()
 
     def read(self, buffer, table, entries, head, end):
-        """The batch, whose tensors are the buffer, but for the small ones."""
+        """The batch; its tensors use the buffer, except small ones."""
         import torch
         view = memoryview(buffer)
         if self._head != view[end - head:end]:

@@ -1,4 +1,4 @@
-"""torch's DataLoader over Brigade's workers."""
+"""A drop-in for torch's DataLoader with Brigade's workers."""
 
 import itertools
 import numbers
@@ -34,7 +34,7 @@ def _is_iterable(dataset):
 
 
 class _InBatches:
-    """Without torch: samples' indices, so many at a time."""
+    """A batch sampler for use without torch."""
 
     def __init__(self, sampler, batch_size, drop_last):
         self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
@@ -52,13 +52,13 @@ class _InBatches:
 
 
 class _Base(typing.Generic[typing.TypeVar("T")]):
-    """In the place of torch's DataLoader until torch is imported. Python exchanges a base only for
-    one with the same bases."""
+    """Stands in for torch's DataLoader until torch is imported. Python replaces a base class only
+    by one with the same bases."""
 
 
 class DataLoader(_Base):
-    """torch's DataLoader, parameter by parameter, with workers that Brigade runs: batches come in
-    the same order with the same contents for any number of workers, also if workers are killed.
+    """torch's DataLoader, with the same parameters and workers run by Brigade: batches come in
+    the same order with the same contents for any number of workers, even if workers are killed.
 
     >>> import brigade
     >>> class Squares:
@@ -71,11 +71,11 @@ class DataLoader(_Base):
     [16, 25, 36, 49]
     [64, 81]
 
-    `num_workers=0` makes batches in the calling process. Otherwise tensors and arrays of a batch
+    `num_workers=0` creates batches in the calling process. Otherwise tensors and arrays of a batch
     are in memory shared with the workers, without a copy, while a reference to one of them exists.
-    Workers are forks of the program, with all that it has imported and set. If a fork is not
-    safe, they are forks of a server, and the dataset is pickled. They end with their iterator, or,
-    with `persistent_workers`, with the loader.
+    Workers are forks of the program, with all its imports and settings. If a fork is not
+    safe, they are forked from a server, and the dataset is pickled. They end with their iterator
+    or, with `persistent_workers`, with the loader.
 
     `on_event`: a function that another thread calls with each `Event` of the workers; batches do
     not wait for it.
@@ -100,7 +100,7 @@ class DataLoader(_Base):
         if batch_size is not None:
             batch_sampler = _batches_of(sampler, batch_size, drop_last)
         if collate_fn is None:
-            torch = needs_torch("the default collate_fn", "give one of your own")
+            torch = needs_torch("the default collate_fn", "pass your own")
             collate = torch.utils.data._utils.collate
             collate_fn = collate.default_convert if batch_sampler is None else \
                 collate.default_collate
@@ -138,12 +138,11 @@ class DataLoader(_Base):
         whole("num_workers", num_workers, 0, _WORKERS_MAX)
         if not isinstance(timeout, numbers.Real) or timeout < 0:
             kind = ValueError if isinstance(timeout, numbers.Real) else TypeError
-            raise kind(f"timeout={timeout!r}: expected non-negative seconds; 0 waits as long as it "
-                       "takes")
+            raise kind(f"timeout={timeout!r}: expected non-negative seconds; 0 means no timeout")
         if prefetch_factor is not None:
             if num_workers == 0:
-                raise ValueError(f"prefetch_factor={prefetch_factor} with num_workers=0: it says "
-                                 "how many batches each worker is ahead")
+                raise ValueError(f"prefetch_factor={prefetch_factor} needs num_workers > 0: it "
+                                 "is the number of batches that each worker prefetches")
             whole("prefetch_factor", prefetch_factor, 1, _PREFETCH_MAX)
         if persistent_workers and num_workers == 0:
             raise ValueError("persistent_workers=True needs num_workers > 0")
@@ -152,21 +151,22 @@ class DataLoader(_Base):
         if self._iterable:
             if type(dataset).__module__.startswith("torch.utils.data.datapipes"):
                 raise ValueError(f"{type(dataset).__name__} is a DataPipe, which torch shuffles "
-                                 "and shards by rules of its own: read it in an IterableDataset")
+                                 "and shards in its own way; wrap it in an IterableDataset")
             for name, value in (("shuffle", shuffle or None), ("sampler", sampler),
                                 ("batch_sampler", batch_sampler)):
                 if value is not None:
-                    raise ValueError(f"{name}={value}: an iterable dataset has its own order")
+                    raise ValueError(f"{name}={value}: an iterable dataset has its own order; "
+                                     f"omit {name}")
         if sampler is not None and shuffle:
-            raise ValueError("sampler and shuffle=True are mutually exclusive: a sampler says the "
-                             "order")
+            raise ValueError("sampler and shuffle=True are mutually exclusive; the sampler "
+                             "defines the order")
         if batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or
                                           drop_last):
             raise ValueError("batch_sampler is mutually exclusive with batch_size, shuffle, "
-                             "sampler and drop_last, which it decides")
+                             "sampler and drop_last; it replaces them")
         if batch_size is None and drop_last:
-            raise ValueError("batch_size=None is mutually exclusive with drop_last=True: there are "
-                             "no batches")
+            raise ValueError("batch_size=None is mutually exclusive with drop_last=True, "
+                             "because there are no batches")
         if batch_size is not None and (not isinstance(batch_size, int) or
                                        isinstance(batch_size, bool) or batch_size < 1):
             raise ValueError(f"batch_size={batch_size!r}: expected a positive integer, or None")
@@ -175,7 +175,7 @@ class DataLoader(_Base):
         if self._iterable:
             return itertools.repeat(None)
         if shuffle:
-            data = needs_torch("shuffle=True", "give a sampler of your own").utils.data
+            data = needs_torch("shuffle=True", "pass your own sampler").utils.data
             return data.RandomSampler(dataset, generator=generator)
         torch = sys.modules.get("torch")
         return range(len(dataset)) if torch is None else \
@@ -191,8 +191,8 @@ class DataLoader(_Base):
 
     def __setattr__(self, name, value):
         if self.__initialized and name in _SET_ONCE:
-            raise ValueError(f"{name} of a {type(self).__name__} is set when it is made: make "
-                             "another one")
+            raise ValueError(f"{name} of a {type(self).__name__} cannot be changed; create a new "
+                             "one")
         super().__setattr__(
             name, Workers(value, self.on_event) if name == "num_workers" else value)
 
@@ -230,7 +230,7 @@ class DataLoader(_Base):
             return iterator
 
     def _leave(self):
-        """Persistent workers have one epoch at a time."""
+        """Ends the current epoch: persistent workers process one epoch at a time."""
         last = self._last and self._last()
         if last is not None:
             last.close()
@@ -250,7 +250,7 @@ class DataLoader(_Base):
         return int(torch.empty((), dtype=torch.int64).random_(generator=self.generator).item())
 
     def close(self):
-        """Ends the workers. Batches that are held stay valid; the next iter() starts new
+        """Ends the workers. Held batches stay valid; the next iter() starts new
         workers."""
         with self._lock:
             for pool in list(self._pools):
@@ -277,7 +277,7 @@ class DataLoader(_Base):
     # --- positions --------------------------------------------------------------------------------
 
     def state_dict(self):
-        """The position after the last batch that the loop got, as in torchdata's
+        """The position after the last batch that the loop received, as in torchdata's
         StatefulDataLoader: for load_state_dict() of a loader with the same parameters. num_workers
         of a map-style dataset may differ. It includes the state of `generator`, or of torch's own
         generator, at the start of the epoch."""
@@ -296,15 +296,15 @@ def _checked_context(context, num_workers):
         return None
     import multiprocessing
     if num_workers == 0:
-        raise ValueError("multiprocessing_context is of workers: expected num_workers > 0")
+        raise ValueError("multiprocessing_context needs num_workers > 0")
     if isinstance(context, str):
         if context not in multiprocessing.get_all_start_methods():
             raise ValueError(f"multiprocessing_context={context!r}: expected one of "
                              f"{', '.join(multiprocessing.get_all_start_methods())}")
         context = multiprocessing.get_context(context)
     if not isinstance(context, multiprocessing.context.BaseContext):
-        raise TypeError(f"multiprocessing_context={context!r}: expected a context of "
-                        "multiprocessing, or the name of one")
+        raise TypeError(f"multiprocessing_context={context!r}: expected a multiprocessing "
+                        "context or its name")
     return context
 
 

@@ -1,5 +1,5 @@
-"""The workers of a DataLoader: a run whose one stage are forks of the program, or of a server. What
-goes through the graph are words that say where a task or a batch lies in the arena."""
+"""The workers of a DataLoader: a run with one stage, whose replicas are forks of the program or of
+a server. The graph carries only words that tell where a task or a batch is in the arena."""
 
 import collections
 import os
@@ -30,7 +30,8 @@ _DEATHS_MAX = 3  # of workers by one batch
 _LOOK_SECONDS = 0.2  # for a forker that was killed, while no batch comes
 _IDLE_SECONDS = 1.0  # for room in a graph that has nothing to do
 
-_ANEW = "; it calls worker_init_fn again, so its random numbers may differ from a run without this"
+_ANEW = ("; it calls worker_init_fn again, so its random numbers may differ from a run without a "
+         "restart")
 _END = "5s"  # for what workers have to do at the end
 _AHEAD = 64  # tasks that the graph has room for behind one that takes long
 
@@ -45,13 +46,13 @@ def _name_long_list(parts):
     if found is not None:
         _warned.add("a long list")
         name, thing = found
-        logger.warning("DataLoader: %s is a %s of %s strings, which each worker copies; "
-                       "brigade.shared(%s) makes one copy for all of them", name,
+        logger.warning("DataLoader: %s is a %s of %s strings, which each worker copies; use "
+                       "brigade.shared(%s) to keep one copy for all workers", name,
                        type(thing).__name__, f"{len(thing):,}", name)
 
 
 class Payload:
-    """What workers need beside their tasks, pickled into a memory file."""
+    """Data that workers need in addition to their tasks, pickled into a memory file."""
 
     def __init__(self, parts):
         try:
@@ -81,7 +82,7 @@ class Payload:
 
     @staticmethod
     def read(parent, place):
-        """In a worker: what is written there is its own."""
+        """Reads it in a worker, whose changes stay private."""
         descriptor, size, head, end = place
         file = MemoryFile.of_another(parent, descriptor)
         view = memoryview(Mapping(file.fileno(), 0, size, private=True))
@@ -91,7 +92,7 @@ class Payload:
 
 
 def _folder():
-    """The working directory of the program, and of its workers; empty where it was removed."""
+    """The working directory of the program and its workers; empty if it was removed."""
     try:
         return os.getcwd()
     except FileNotFoundError:
@@ -121,14 +122,14 @@ def _graph_of(workers, room, fixed, arena, prints):
 
 
 class Pool:
-    """Workers, and their tasks. Several iterators may have tasks in it: each gets its own batches,
-    as they are finished."""
+    """Workers and their tasks. Several iterators may have tasks here: each gets its own batches, as
+    they finish."""
 
     def __init__(self, workers, prefetch, fixed, changes, parts=None, anew="", on_event=None):
-        """`fixed`: submit() says which worker has a task, and else the next free one has it.
-        `parts`: what workers need beside their tasks, which they inherit by a fork of the
-        program; None: each task says where its Payload is, and workers are the server's.
-        `anew`: what lines say of a worker that takes the place of a dead one."""
+        """`fixed`: submit() chooses the worker of a task; otherwise the next free worker takes it.
+        `parts`: data that workers need in addition to their tasks, inherited by a fork of the
+        program; None: each task names its Payload, and workers come from the server. `anew`: text
+        for messages about a worker that replaces a dead one."""
         from ._data_worker import main
         self.process, self.is_forked = os.getpid(), parts is not None
         self._forker = ForkOfProgram(workers, lambda: main(parts)) if self.is_forked else \
@@ -165,8 +166,8 @@ class Pool:
         return not self._failed and not self.in_step and self.process == os.getpid()
 
     def submit(self, owner, worker, turn, name, message):
-        """Whether the graph has had room. `owner`: a weak reference to the iterator that gets the
-        answer; `turn`: for that; `name`: of the batch, for messages."""
+        """True if the graph had room. `owner`: a weak reference to the iterator that gets the
+        answer; `turn`: passed to it; `name`: of the batch, for messages."""
         with self._lock:
             self.in_step = True
             submitted = self._submit(owner, worker, turn, name, message)
@@ -193,15 +194,15 @@ class Pool:
         slot.submit()
 
     def cancel(self, owner):
-        """Nobody waits for these batches any more."""
+        """Cancels the tasks of an iterator."""
         with self._lock:
             for task in self._tasks.values():
                 if task.owner is owner:
                     self._arena.cancel(task.block)
 
     def receive(self, seconds):
-        """Gives the next answer to its iterator. TimeoutError; RuntimeError, where the workers
-        cannot go on."""
+        """Passes the next answer to its iterator. Raises TimeoutError, or RuntimeError if the
+        workers failed."""
         with self._lock:
             if not self._tasks and not self._passed_over and not self._input.ended():
                 return
@@ -229,8 +230,8 @@ class Pool:
             self.give_back(answer, task.block)
 
     def _next(self, seconds):
-        """The next answer, or None at the end. It is taken and put into `_came` by one call, so
-        that no exception comes in between."""
+        """The next answer, or None at the end. One call takes it and stores it in `_came`, so that
+        no exception can come in between."""
         until = seconds and time.monotonic() + seconds
         while not self._came:
             left = max(until - time.monotonic(), 0.001) if seconds else _LOOK_SECONDS
@@ -261,19 +262,20 @@ class Pool:
                          if task.number in self._poison), None)
             if name is None:
                 return RuntimeError(f"the workers of the DataLoader have ended: {error}")
-            return RuntimeError(f"{name} has ended its worker {_DEATHS_MAX} times, by a crash, an "
-                                "exit, or for want of memory (standard error has their lines)")
+            return RuntimeError(f"{name} ended its worker {_DEATHS_MAX} times, by a crash, an "
+                                "exit or lack of memory; see the workers' output on standard "
+                                "error")
         return RuntimeError("the workers of the DataLoader have been stopped")
 
     def give_back(self, answer, block):
         self._arena.free(block, answer[-1])
 
     def load(self, answer, block):
-        """What the worker has given: of a batch with the dataset's state. Its tensors are the
+        """The result of the worker, for a batch with the state of the dataset. Its tensors use the
         block."""
         if self.process != os.getpid():
-            raise RuntimeError("this is a forked child, and the batches of this iterator are its "
-                               "parent's: call iter() here")
+            raise RuntimeError("this is a forked child, and this iterator belongs to its "
+                               "parent; call iter() here")
         kind, table, entries, head, end = answer
         lease = self._arena.lease(block, end)
         if kind in (TENSORS, BATCH):
@@ -283,7 +285,7 @@ class Pool:
         return _pickling.load(memoryview(lease)[end - head:end], parts_of(lease, table, entries))
 
     def give_up(self):
-        """All iterators that have tasks here begin again in another one."""
+        """Restarts all iterators with tasks here in another pool."""
         self.in_step = True
         self.close()
 
@@ -300,7 +302,7 @@ class Pool:
             self._forker.close()
 
     def _end_workers(self):
-        """After the task that each has."""
+        """Ends the workers after their current tasks."""
         for task in self._tasks.values():
             self._arena.cancel(task.block)
         try:
@@ -313,9 +315,9 @@ class Pool:
 
 
 def pool_of(loader, parts, resumed):
-    """(the pool of an iterator, its Payload or None). A pool of workers that are forks of the
-    program has the dataset as that had it, once: with persistent_workers it is the loader's until
-    that has another state, and else the iterator's own."""
+    """(the pool of an iterator, its Payload or None). In a pool of workers forked from the program,
+    the dataset is a copy from the time of the fork: with persistent_workers it serves the loader
+    until the dataset has another state, otherwise only the iterator."""
     pool = loader._pool
     if pool is not None and (not pool.is_usable() or pool.is_forked and resumed):
         pool.close()
@@ -346,8 +348,8 @@ def _open_pool(loader, parts):
 
 
 def _is_fixed(loader):
-    """What worker_init_fn leaves in a worker makes batches depend on which worker has them: worker
-    w has batches w, w + num_workers, ..., as in torch."""
+    """If worker_init_fn sets state in a worker, batches depend on their worker: worker w gets
+    batches w, w + num_workers, ..., as in torch."""
     return loader._iterable or loader.worker_init_fn is not None
 
 
@@ -360,8 +362,8 @@ def _may_fork(loader):
     why = why_no_fork()
     if why is not None and method == "fork":
         loader._said = True
-        logger.warning("DataLoader: multiprocessing_context='fork' forks the program though %s: "
-                       "workers may hang", why)
+        logger.warning("DataLoader: multiprocessing_context='fork' forks the program although "
+                       "%s; workers may hang", why)
     elif why is not None:
         loader._served = True  # from now on: epochs are alike
         logger.info("DataLoader: workers are forked from a server, and the dataset is pickled, "
@@ -370,7 +372,7 @@ def _may_fork(loader):
 
 
 def start_method(context):
-    """As the loader's context says, or else what the program has set."""
+    """The start method of the loader's context, otherwise of the program."""
     if context is not None:
         return context.get_start_method()
     multiprocessing = sys.modules.get("multiprocessing")

@@ -1,4 +1,4 @@
-"""Where a DataLoader stands, and how another one gets there."""
+"""Positions of a DataLoader, and how another loader resumes there."""
 
 import array
 import base64
@@ -15,14 +15,14 @@ _VERSION = 2
 
 
 class Stands(collections.namedtuple("Stands", "given ahead made worker ended passed")):
-    """Behind a batch of an epoch. `given`: batches; of a map-style dataset all up to this one, and
-    the numbers `ahead`. `made`: of each worker, batches and state. `worker`: that gives the next
-    batch of an iterable dataset. `passed`: before that batch."""
+    """Position after a batch of an epoch. `given`: batches; for a map-style dataset all up to this
+    one, and the numbers `ahead`. `made`: batches and state per worker. `worker`: source of the next
+    batch of an iterable dataset. `passed`: batches before that one."""
 
     __slots__ = ()
 
     def has(self, number):
-        """Of a map-style dataset: whether that batch was given, or what was raised in its place."""
+        """For a map-style dataset: True if this batch was delivered, or its exception raised."""
         return number < self.given or number in self.ahead
 
     def behind(self, **changed):
@@ -46,7 +46,7 @@ class Stands(collections.namedtuple("Stands", "given ahead made worker ended pas
 
 
 class Position:
-    """Of an epoch: what its iterator and its loader share, so that neither holds the other."""
+    """State of an epoch shared by its iterator and its loader, so that neither holds the other."""
 
     def __init__(self, loader, state):
         self.began = state["began"] if state else _states_of(loader)  # of all that may draw
@@ -60,7 +60,7 @@ class Position:
 
 
 def _samplers(loader):
-    """From outside in: a sampler of batches may have another one, as accelerate's do."""
+    """The samplers from outside in: a batch sampler may contain another one, as in accelerate."""
     found, one = [], None if loader._iterable else loader._index_sampler
     while one is not None and one not in found:
         found.append(one)
@@ -79,7 +79,7 @@ def _text(words):
 
 
 def _states_of(loader):
-    """Numbers and text, but for what samplers say themselves."""
+    """The state as numbers and text, except states of samplers."""
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     version, words, gauss = random.getstate()
     states = {"random": [version, _text(array.array("I", words)), gauss], "numpy": None,
@@ -121,8 +121,8 @@ def _set_own(loader, states):
 
 @contextlib.contextmanager
 def as_it_began(loader, state):
-    """What draws the order stands where it stood when the epoch began; the process's own
-    generators only meanwhile."""
+    """Resets the generators of the order to the start of the epoch; the process's own generators
+    only temporarily."""
     if state is None:
         yield
         return
@@ -154,7 +154,7 @@ def state_of(loader):
 
 
 def left_before(loader, state):
-    """What state() of each worker's dataset was when the epoch before had ended."""
+    """State of each worker's dataset at the end of the previous epoch."""
     if state is not None:
         return state.get("before")
     last = loader._position
@@ -165,18 +165,18 @@ def left_before(loader, state):
 
 def check(state, loader):
     if not isinstance(state, dict) or state.get("version") != _VERSION or "given" not in state:
-        raise ValueError("load_state_dict(): expected what state_dict() of a brigade.DataLoader "
-                         f"gave, found {str(state)[:60]}")
+        raise ValueError("load_state_dict(): expected the result of state_dict() of a "
+                         f"brigade.DataLoader, found {str(state)[:60]}")
     if loader._iterable and state["workers"] != loader.num_workers and not state["ended"]:
-        raise ValueError(f"load_state_dict(): num_workers was {state['workers']}, is "
-                         f"{loader.num_workers}: each worker has its own part of an iterable "
-                         "dataset, so it has to be the same")
+        raise ValueError(f"load_state_dict(): num_workers was {state['workers']}, is now "
+                         f"{loader.num_workers}; use the same number, because each worker has "
+                         "its own part of an iterable dataset")
 
 
 def to_resume(loader):
-    """The state that the next epoch goes on from, or that of an epoch which begins where another
-    one has ended; None: it begins with the generators as they are. An iterable dataset that is
-    there for all epochs begins as that one has left it."""
+    """The state from which the next epoch resumes, or of an epoch that starts where another one
+    ended; None: it starts with the generators as they are. An iterable dataset that lives for all
+    epochs starts as the previous epoch left it."""
     state = loader._position
     if not isinstance(state, dict):
         return None

@@ -1,6 +1,6 @@
-"""What makes brigade.DataLoader a loader of torch's for frameworks: it is a subclass of
-torch.utils.data.DataLoader once that is imported, and what rebuilds it as one of torch's gets one
-of Brigade's."""
+"""Makes frameworks accept brigade.DataLoader as a torch loader: it becomes a subclass of
+torch.utils.data.DataLoader once that is imported, and code that rebuilds it as a torch loader gets
+a Brigade loader."""
 
 import importlib.util
 import inspect
@@ -13,9 +13,9 @@ _WORKERS_AT = 5  # place of num_workers among torch's parameters
 
 
 class Workers(int):
-    """num_workers of a brigade.DataLoader: the number, which says whose loader it is. Frameworks
-    rebuild a loader from its parameters, and this one is in all of their lists; on_event, which is
-    not, comes with it. It is pickled and copied as the number."""
+    """num_workers of a brigade.DataLoader: an int that remembers its loader. Frameworks rebuild a
+    loader from its parameters, and this one is in all their lists; on_event, which is not, travels
+    with it. It is pickled and copied as a plain int."""
 
     def __new__(cls, number, on_event=None):
         made = super().__new__(cls, number)
@@ -35,14 +35,14 @@ class Workers(int):
 
 
 def _is_stateful(kind):
-    """torchdata's loader, which accelerate makes with use_stateful_dataloader=True."""
+    """torchdata's loader, created by accelerate with use_stateful_dataloader=True."""
     return kind is getattr(sys.modules.get("torchdata.stateful_dataloader"), "StatefulDataLoader",
                            None)
 
 
 def _new_of(theirs, ours):
-    """torch's DataLoader.__new__, which gives one of ours where num_workers is that of one. Others
-    are made as they were."""
+    """Replaces torch's DataLoader.__new__: returns a Brigade loader if num_workers comes from one;
+    others are created as usual."""
     def __new__(cls, *args, **kwargs):
         workers = kwargs.get("num_workers", args[_WORKERS_AT] if len(args) > _WORKERS_AT else 0)
         if isinstance(workers, Workers) and (cls is theirs or _is_stateful(cls)):
@@ -66,13 +66,13 @@ def _adopt(module, ours):
         ours.__bases__ = (theirs,)
         theirs.__new__ = _new_of(theirs, ours)
     except Exception as error:  # must not end the import of torch
-        logger.warning("DataLoader: frameworks do not take it for one of torch's, because a "
-                       "subclass has bases that do not fit torch's DataLoader: %s. Import torch "
-                       "before that class is defined to see where.", error)
+        logger.warning("DataLoader: frameworks do not recognize it as a torch DataLoader, "
+                       "because a subclass has incompatible bases: %s. Import torch before you "
+                       "define that class to see where.", error)
 
 
 class _Finder:
-    """Finds torch's module as the finders behind it do, and calls `done` when it has run."""
+    """Finds torch's module as the later finders do, and calls `done` when it has run."""
 
     def __init__(self, done):
         self._done, self._looking = done, False
@@ -96,7 +96,7 @@ class _Finder:
 
 
 class _Then:
-    """A module's loader, and a call behind it. All else is that loader's."""
+    """Wraps a module's loader and adds a call after it; everything else is delegated."""
 
     def __init__(self, loader, then):
         self._loader, self._then = loader, then

@@ -1,4 +1,4 @@
-"""A worker of a DataLoader, as a forker makes it."""
+"""A worker of a DataLoader, in the process that a forker has forked."""
 
 import os
 import pickle
@@ -18,7 +18,7 @@ from ._worker import attach
 
 
 class Loaded:
-    """The dataset as one iterator of the program has it; with persistent_workers, all of them."""
+    """The dataset of one iterator of the program; with persistent_workers, of all iterators."""
 
     def __init__(self, parts, replica, task):
         self.dataset, self.iterable = parts["dataset"], parts["iterable"]
@@ -28,11 +28,11 @@ class Loaded:
         self._generators = Generators(self.seed, parts["worker_init_fn"], self.id)
 
     def _show(self):
-        """Who this worker is."""
+        """Sets the WorkerInfo of this worker."""
         set_worker_info(WorkerInfo(self.id, self.workers, self.seed + self.id, self.dataset))
 
     def leave(self):
-        """Another one makes batches, until go_on()."""
+        """Pauses it while another one creates batches, until go_on()."""
         self._generators.leave()
 
     def go_on(self):
@@ -40,8 +40,8 @@ class Loaded:
         self._generators.go_on()
 
     def catch_up(self, task, number, index):
-        """Up to that task. An iterable dataset without a state makes what was given before once
-        more: by a worker that has died, or before the program was resumed."""
+        """Catches up to this task. An iterable dataset without a state repeats the batches that
+        were delivered before, by a worker that died or before the program was resumed."""
         if self._epoch != task["epoch"]:
             self._begin(task)
         if self.iterable:
@@ -49,8 +49,8 @@ class Loaded:
                 self._next(task, before, index)
 
     def make(self, task, number, index):
-        """(batch, the dataset's state) of a task; StopIteration where an iterable dataset has no
-        more."""
+        """(batch, the dataset's state) of a task; StopIteration at the end of an iterable
+        dataset."""
         batch = self._next(task, number, index)
         return batch, self._fetch.state() if self.iterable else None
 
@@ -71,7 +71,7 @@ class Loaded:
                                  state or before, ended=not state)
 
     def state(self):
-        """Of an iterable dataset that has no more."""
+        """State of an iterable dataset at its end."""
         return self._fetch.state()
 
     def _next(self, task, number, index):
@@ -85,7 +85,7 @@ class Loaded:
 
 
 class Server:
-    """`parts`: what was inherited in place of payloads; or None."""
+    """`parts`: data inherited instead of payloads, or None."""
 
     def __init__(self, worker, parts):
         params = worker.params
@@ -166,9 +166,9 @@ def _written(room, thing):
 
 
 def _collate_in_place(server):
-    """What torch's default_collate() asks for in a worker, shared memory to stack tensors in, is
-    the batch's own block: so nothing is copied, and nothing has a name in /dev/shm. In a process
-    that the worker has forked, a worker of torch's loader perhaps, it is torch's."""
+    """Replaces the shared memory that torch's default_collate() requests in a worker by the block
+    of the batch: nothing is copied, and nothing gets a name in /dev/shm. In a process forked by the
+    worker, for example a worker of torch's loader, torch's memory is used."""
     import torch
     process, thread = os.getpid(), threading.get_ident()
 
@@ -193,15 +193,15 @@ def _collate_in_place(server):
 
 
 def _print_there(parent, pipe):
-    """What is printed here, by whatever language, is for the program's sys.stdout; descriptor 2 is
-    the run's, which shows it on the program's sys.stderr."""
+    """Redirects output printed here, in any language, to the program's sys.stdout; descriptor 2
+    belongs to the run, which shows it on the program's sys.stderr."""
     descriptor = os.open(f"/proc/{parent}/fd/{pipe}", os.O_WRONLY)
     os.dup2(descriptor, 1)
     os.close(descriptor)
 
 
 def main(parts=None):
-    """`parts`: what the iterator gives, where this process is a fork of the program."""
+    """`parts`: data from the iterator, if this process is a fork of the program."""
     try:
         with attach() as worker:
             _work(worker, parts)

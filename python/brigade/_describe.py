@@ -55,7 +55,7 @@ def _place(file, number, source):
 
 
 def shown(file):
-    """Relative where it is below the graph's folder, which is the working directory."""
+    """The path relative to the graph's folder, which is the working directory, if it is inside."""
     try:
         relative = os.path.relpath(file)
     except FileNotFoundError:  # the working directory is removed
@@ -74,11 +74,11 @@ def guess(name, names):
 
 
 def load(module, name):
-    """The object, of a file or a module. Raises Mistake."""
+    """The object `name` of a file or a module. Raises Mistake."""
     file = module if os.path.isabs(module) else None
     if module == "__main__":
-        raise Mistake("call", "`__main__` is the program that was started, and a replica is "
-                      "another one", f'move "{name}" to a file of its own that both import, and '
+        raise Mistake("call", "a replica does not run the `__main__` of your program",
+                      f'move "{name}" to a separate file that both import, and '
                       f'write `call: "FILE.py:{name}"`')
     try:
         found = _import_file(module) if file else importlib.import_module(module)
@@ -111,7 +111,7 @@ def _import_file(path):
 
 
 class Signature:
-    """Which arguments of a stage are tensors, which are parameters."""
+    """The arguments of a stage: which ones are tensors, which ones parameters."""
 
     def __init__(self, target, name):
         self.target, self.name = target, name
@@ -119,22 +119,23 @@ class Signature:
         self.file = getattr(module, "__file__", None)
         self.ports = getattr(target, "__brigade_stage__", None)
         if not isinstance(self.ports, Ports):
-            raise Mistake("call", f'"{name}" does not say what it reads and writes',
+            raise Mistake("call", f'"{name}" does not declare its inputs and outputs',
                           "write `@brigade.stage(outputs={\"image\": \"=image\"})` above it")
         self.is_class = inspect.isclass(target)
         if self.is_class and not callable(getattr(target, "__call__", None)):
             raise Mistake("call", f'"{name}" is a class without `__call__`')
         function = target.__call__ if self.is_class else target
         if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
-            raise Mistake("call", f'"{name}" yields, or is `async`: a stage returns what it makes')
+            raise Mistake("call", f'"{name}" yields, or is `async`; a stage must return its '
+                                  'result')
         called = inspect.signature(function).parameters
         self.called = list(called.values())[1 if self.is_class else 0:]
         self.made = list(inspect.signature(target).parameters.values()) if self.is_class else []
         self.takes_all = any(one.kind is one.VAR_KEYWORD for one in self.called)
         for one in self.called:
             if one.kind in (one.VAR_POSITIONAL, one.POSITIONAL_ONLY):
-                raise Mistake("call", f'"{name}" takes `{one.name}` by its place: tensors are '
-                              "given by name")
+                raise Mistake("call", f'"{name}" takes `{one.name}` by position; tensors are '
+                                      'passed by name')
 
     def special(self):
         return {one.name for one in self.called} & set(SPECIAL)
@@ -155,8 +156,7 @@ class Signature:
                 of_init[key] = value
             elif not self.is_class and key in names and key not in SPECIAL:
                 if key in taken:
-                    raise Mistake(key, f'"{key}" is a tensor that arrives, too: give the argument '
-                                  "another name")
+                    raise Mistake(key, f'"{key}" is also an input tensor; rename the argument')
                 of_call[key] = value
             else:
                 known = (makes if self.is_class else names) - set(SPECIAL) - set(taken)
@@ -172,11 +172,11 @@ class Signature:
 
         for one in self.called:
             if one.name not in SPECIAL and is_missing(one, taken.keys() | of_call.keys()):
-                what = "" if self.is_class else ", and `params:` has none either"
-                arrives = (f"{', '.join(tensors)} {'arrive' if len(tensors) > 1 else 'arrives'}"
-                           if tensors else "nothing arrives")
-                raise Mistake("from", f'"{self.name}" takes `{one.name}`, and no tensor of that '
-                              f"name arrives{what}", arrives,
+                what = "" if self.is_class else ", and neither has `params:`"
+                arrives = (f"the input has {', '.join(tensors)}"
+                           if tensors else "the input has no tensors")
+                raise Mistake("from", f'"{self.name}" takes `{one.name}`, but the input has no '
+                                      f'tensor of that name{what}', arrives,
                               guess(one.name, tensors))
         for one in self.made:
             if one.name != "worker" and is_missing(one, of_init):
@@ -201,8 +201,8 @@ def outputs_of(signature, types, of_call, of_init):
     made = {}
     for name, kind in outputs.items():
         if isinstance(kind, Same) and kind.name not in types:
-            raise Mistake("from", f'"{signature.name}" writes {name} as `={kind.name}`, and no '
-                          "tensor of that name arrives", guess(kind.name, list(types)))
+            raise Mistake("from", f'"{signature.name}" writes {name} as `={kind.name}`, but the '
+                                  'input has no tensor of that name', guess(kind.name, list(types)))
         made[name] = types[kind.name] if isinstance(kind, Same) else kind
     return made
 
@@ -210,27 +210,27 @@ def outputs_of(signature, types, of_call, of_init):
 def _check_kind(signature, kind, question):
     outputs = signature.ports.outputs
     if kind == "consumer" and outputs:
-        raise Mistake("call", f'"{signature.name}" says outputs, and a consumer has none')
+        raise Mistake("call", f'"{signature.name}" declares outputs, but a consumer has none')
     if kind != "consumer" and outputs is None:
-        raise Mistake("call", f'"{signature.name}" does not say what it writes',
+        raise Mistake("call", f'"{signature.name}" does not declare its outputs',
                       "write `@brigade.stage(outputs={\"image\": \"u8[32, 32, 3]\"})`, or "
-                      "`outputs={}` where all passes")
+                      "`outputs={}` if all tensors pass unchanged")
     if kind == "producer" and not question["counted"] and not (
             signature.is_class and hasattr(signature.target, "__len__")):
-        raise Mistake("call", "it does not say how many samples it makes",
-                      "write `count: 1000` beside it, or make it a class with `__len__`")
+        raise Mistake("call", "the number of samples is unknown",
+                      "write `count: 1000` next to it, or make it a class with `__len__`")
 
 
 def _count(signature, of_init):
     try:
         return len(signature.target(**of_init))
     except Exception as error:
-        raise Mistake("call", f'how many samples "{signature.name}" makes: '
+        raise Mistake("call", f'the number of samples of "{signature.name}": '
                       + one_line(error, signature.file)) from error
 
 
 def describe(module, name, question):
-    """The answer to a question of a graph that is checked."""
+    """Answers a question about a stage while a graph is checked."""
     try:
         signature = Signature(load(module, name), name)
         kind = question["kind"]
@@ -240,9 +240,10 @@ def describe(module, name, question):
             types = {one: TensorType(dtype, tuple(shape)) for one, dtype, shape in tensors}
             _, of_call, of_init = signature.split(question["params"], list(types))
             for one, pattern in signature.ports.inputs.items():
-                why = pattern.misfit(types[one]) if one in types else "no such tensor arrives"
+                why = pattern.misfit(types[one]) if one in types else ("the input has no such "
+                                                                       "tensor")
                 if why:
-                    raise Mistake("from", f'"{name}" does not take {one} {types.get(one, "")}'
+                    raise Mistake("from", f'"{name}" does not accept {one} {types.get(one, "")}'
                                   .rstrip(), why)
             if kind != "consumer":
                 made = outputs_of(signature, types, of_call, of_init)

@@ -1,4 +1,4 @@
-"""Batches on a device: a GPU as torch has it, or "host", a GPU emulator of threads for tests."""
+"""Batches on a device: a torch GPU, or "host", a GPU emulator of threads for tests."""
 
 import importlib
 
@@ -10,7 +10,7 @@ PREFETCH = 2
 
 
 class Device:
-    """One that Brigade copies to itself. Its memory is torch's."""
+    """A device that Brigade itself copies to. Its memory belongs to torch."""
 
     def __init__(self, name, where):
         self.name, self.where = name, where  # where: a torch.device
@@ -20,7 +20,7 @@ class Device:
         return self.name == HOST
 
     def stream(self):
-        """That torch uses now; None: the calling thread."""
+        """torch's current stream; None: the calling thread."""
         import torch
         return None if self.is_host else torch.cuda.current_stream(self.where)
 
@@ -29,12 +29,12 @@ def _torch():
     try:
         return importlib.import_module("torch")
     except ImportError as error:
-        raise DeviceError("batches on a device are tensors of torch, which cannot be imported: "
-                          f"{error}; install it (pip install torch)") from None
+        raise DeviceError(f"batches on a device need torch, which cannot be imported: {error}; "
+                          "install it (pip install torch)") from None
 
 
 def device_of(device):
-    """The Device that is meant, or None: one that torch copies to alone."""
+    """The Device for `device`, or None if only torch copies to it."""
     torch = _torch()
     if isinstance(device, str) and device == HOST:
         return Device(HOST, torch.device("cpu"))
@@ -43,7 +43,7 @@ def device_of(device):
         return None
     if torch.version.cuda is None:
         raise DeviceError(f"device {where}: this torch, {torch.__version__}, was built without "
-                          "CUDA; PyPI's has it (pip install torch)")
+                          "CUDA; install the one of PyPI (pip install torch)")
     try:
         torch.cuda.init()
         count = torch.cuda.device_count()
@@ -57,12 +57,12 @@ def device_of(device):
 
 
 def device_of_loader(device, tensors):
-    """Likewise, for all batches of a loader; None: they stay where they are."""
+    """The Device for all batches of a loader; None: batches stay in host memory."""
     if device is None or str(device) == "cpu":
         return None
     if tensors not in (None, "torch"):
-        raise TypeError(f"device={device!r}: batches on a device are tensors of torch, and "
-                        f"tensors={tensors!r} asks for others")
+        raise TypeError(f"device={device!r}: batches on a device are torch tensors, found "
+                        f"tensors={tensors!r}; omit tensors=")
     try:
         found = device_of(device)
     except (RuntimeError, TypeError) as error:
@@ -75,13 +75,13 @@ def device_of_loader(device, tensors):
 
 
 class Ways:
-    """From the memory of a run to devices, each opened when a batch first takes it."""
+    """Uploads from the memory of a run to devices, each opened by its first batch."""
 
     def __init__(self, run):
         self._run, self._uploads = run, {}  # run: of the C module, and perhaps closed
 
     def to(self, device):
-        """None: the run is closed, and none was opened before."""
+        """The uploads of a device; None if the run was closed before the first one."""
         uploads = self._uploads.get(device.name)
         if uploads is None and self._run is not None:
             try:
@@ -93,13 +93,14 @@ class Ways:
         return uploads
 
     def close(self):
-        """Batches that are held go as torch takes them."""
+        """Forgets the run: torch copies batches that are still held."""
         self._run = None
         self._uploads.clear()
 
 
 def send(raw, names, uploads, device):
-    """Begins to copy a batch of the C module; its tensors there, by name, and the Upload."""
+    """Starts to copy a batch of the C module; returns its tensors on the device, by name, and the
+    Upload."""
     import torch
     size = raw.describe()[0]
     tensors, addresses, targets = [], [], {}
@@ -120,7 +121,7 @@ def send(raw, names, uploads, device):
 
 
 class Arrival:
-    """Lets the stream that uses tensors first wait for them."""
+    """Makes the first stream that uses the tensors wait for them."""
 
     __slots__ = ("_upload", "_device", "_tensors")
 

@@ -1,4 +1,5 @@
-"""Whether a Python stage may return brigade.DROP: by its own word, or by the names in its code."""
+"""Tells whether a Python stage may return brigade.DROP: by its `drops=`, or by the names in its
+code."""
 
 import functools
 import inspect
@@ -9,8 +10,8 @@ from ._stage import DROP
 
 
 def may_drop(target):
-    """Of a function or class with `@brigade.stage`. Without `drops=`: whether anything that its
-    file defines names DROP. One from elsewhere is not found; the replica tells of it."""
+    """True if a function or class with `@brigade.stage` may drop. Without `drops=`: if anything
+    defined in its file names DROP. A DROP from elsewhere is not found; the replica reports it."""
     if target.__brigade_stage__.drops is not None:
         return target.__brigade_stage__.drops
     module = vars(sys.modules.get(target.__module__, types.ModuleType("")))
@@ -32,7 +33,7 @@ def _codes(value):
 
 
 def _names(code):
-    """With those of what is defined in it."""
+    """The names in the code, including nested definitions."""
     found = {*code.co_names, *code.co_varnames, *code.co_freevars}
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):

@@ -45,7 +45,7 @@ class RunError(Error):
 
 
 class HeldError(Error):
-    """The program holds `hold=` batches, and released none within `hold_timeout=`; says where each
+    """The program holds `hold=` batches and released none within `hold_timeout=`; lists where each
     was taken. The run continues."""
 
 
@@ -54,7 +54,7 @@ class UnreadError(Error):
 
 
 class BusyError(Error):
-    """Another thread is waiting for this output's next batch."""
+    """Another thread is waiting for the next batch of this output."""
 
 
 class DeviceError(Error):
@@ -63,7 +63,7 @@ class DeviceError(Error):
 
 @dataclasses.dataclass(frozen=True)
 class Diagnostic:
-    """An error in a graph, or a warning, with its place."""
+    """An error or a warning about a graph, with its place."""
 
     is_error: bool
     file: str  #: as it was given; "--set" for what was set; empty: no place

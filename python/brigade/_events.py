@@ -1,4 +1,4 @@
-"""What happens in a run, as values."""
+"""Events of a run, as values."""
 
 import typing
 
@@ -9,13 +9,13 @@ _NEXT = (None, "restart", "resume", "carry_on", "fail")
 
 
 class Event(typing.NamedTuple):
-    """What has happened in a run: the argument of `on_event`.
+    """Something that happened in a run: the argument of `on_event`.
 
     `kind`: "died", "restarted", "not_started", "quarantined", "failed", "stalled", "epoch",
     "running", "stopping", "ended", "progress", "logged", "printed", or "message" for a note, a
-    warning or an error that has only text. `level`: of logging. `text`: the line that people read;
-    programs read the other fields. What a kind does not have is None, 0 or "".
-    docs/PYTHON.md says which fields each kind has.
+    warning or an error that has only text. `level`: as in logging. `text`: the line for people;
+    programs read the other fields. Fields that a kind does not have are None, 0 or "".
+    docs/PYTHON.md lists the fields of each kind.
     """
 
     kind: str

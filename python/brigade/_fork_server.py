@@ -1,5 +1,5 @@
-"""A forker that is a program of its own, which _forker.Server starts, with the libraries that
-the program has imported: for programs that had better not be forked themselves."""
+"""A forker that is a separate program, started by _forker.Server with the libraries that the
+program has imported; for programs that should not be forked."""
 
 import importlib
 import json

@@ -1,6 +1,6 @@
-"""Where the workers of a DataLoader come from, as the program sees it: a fork of the program, made
-when an iterator begins (ForkOfProgram), or a program with the same libraries (the Server), which is
-kept for all loaders. docs/decisions/python_data_loader.md says why there are two."""
+"""Sources of the workers of a DataLoader, in the program: a fork of the program, made when an
+iterator begins (ForkOfProgram), or a server with the same libraries, kept for all loaders.
+docs/decisions/python_data_loader.md says why there are two."""
 
 import atexit
 import gc
@@ -34,7 +34,7 @@ _open = weakref.WeakSet()
 
 @atexit.register
 def _close_all():
-    """Before runs are closed, which wait for workers that are being started."""
+    """Called before runs are closed, which wait for workers that are being started."""
     for forker in list(_open):
         forker.close()
 
@@ -42,7 +42,7 @@ def _close_all():
 # --- may the program be forked? -------------------------------------------------------------------
 
 def why_no_fork():
-    """Why a fork of the program could hang or fail: a clause; None: it is safe."""
+    """Why a fork of the program could hang or fail, as a clause; None if it is safe."""
     if threading.current_thread() is not threading.main_thread():
         return f"the thread {threading.current_thread().name!r} iterates, not the main thread"
     return _device_in_use() or _busy_thread()
@@ -68,10 +68,9 @@ def _device_in_use():
 
 
 def _busy_thread():
-    """A thread that sleeps, and has not been awake between two looks, waits for work: those of
-    OpenMP's, OpenBLAS's and gloo's pools, of progress bars and of loggers. What is locked for a
-    moment only, by allocators above all, it has not locked; the GIL, which was free between the
-    looks, is not what it waits for."""
+    """Finds a busy thread. A thread that sleeps during several looks waits for work, as in pools of
+    OpenMP, OpenBLAS and gloo, progress bars and loggers. It holds no short lock, such as those of
+    allocators, and no GIL, which was free between the looks."""
     own, before = str(threading.get_native_id()), {}
     for seconds in _LOOKS_SECONDS:
         now = {name: _rest_of(name) for name in os.listdir("/proc/self/task") if name != own}
@@ -85,7 +84,7 @@ def _busy_thread():
 
 
 def _rest_of(task):
-    """How often it was switched away from, where it sleeps; else None."""
+    """Number of its context switches if it sleeps; otherwise None."""
     try:
         with open(f"/proc/self/task/{task}/status", encoding="ascii", errors="replace") as file:
             text = file.read()
@@ -106,7 +105,7 @@ def _name_of(task):
 # --- forkers --------------------------------------------------------------------------------------
 
 class _Sockets:
-    """Both ends, so that who comes after a forker that was killed has the same ones."""
+    """Both ends of a socket pair, so that the successor of a killed forker uses the same ones."""
 
     def __init__(self):
         self.process = os.getpid()
@@ -122,8 +121,7 @@ class _Sockets:
         return self._closed
 
     def stop(self):
-        """Nothing is started any more: what is asked for fails. Workers that run are the run's to
-        end."""
+        """Stops starting workers: later requests fail. The run ends workers that are running."""
         if self._closed or self.process != os.getpid():
             return
         self._closed = True
@@ -137,7 +135,7 @@ class _Sockets:
         self._theirs.close()
 
     def close(self):
-        """After the run. Nothing is left."""
+        """Called after the run; leaves no process behind."""
         self.stop()
         if self.process == os.getpid():
             self._collect()
@@ -154,8 +152,9 @@ class _Sockets:
 
 
 class ForkOfProgram(_Sockets):
-    """Made by the thread that iterates, so that what is a thread's own (no_grad(), the context)
-    is in workers as it is there. `work` is what workers do, with all that the program has now."""
+    """Forked by the thread that iterates, so that workers inherit the state of that thread
+    (no_grad(), the context). `work` is the function of the workers, with all data of the
+    program."""
 
     def __init__(self, workers, work):
         super().__init__()
@@ -191,8 +190,8 @@ class ForkOfProgram(_Sockets):
             os._exit(status)  # nothing of the program ends here
 
     def look(self):
-        """While the calling thread waits for a batch. Where the forker was killed, another one
-        takes its place. RuntimeError: that is not possible, and a worker is missing."""
+        """Called while a batch is awaited: replaces a killed forker. RuntimeError if it cannot be
+        replaced and a worker is missing."""
         if self._pid is not None:
             self._how = _how_ended(self._pid)
             if self._how is None:
@@ -204,15 +203,15 @@ class ForkOfProgram(_Sockets):
             return  # none is
         why = why_no_fork()
         if why is None:
-            logger.warning("DataLoader: the process that forks workers %s; another one takes its "
-                           "place", self._how)
+            logger.warning("DataLoader: the process that forks workers %s; a new one replaces it",
+                           self._how)
             self._fork(0)
             return
         self._refused += 1  # a thread may be busy for a moment
         if self._refused == _REFUSED_MAX:
             raise RuntimeError(
                 f"the process that forks workers of the DataLoader {self._how}, and the program "
-                f"cannot be forked again: {why}. The next iter() starts workers anew")
+                f"cannot be forked again: {why}. Call iter() to restart the workers")
 
     def _end_forker(self):
         if self._pid is not None and _how_ended(self._pid) is None:
@@ -232,7 +231,7 @@ class ForkOfProgram(_Sockets):
 
 
 def _how_ended(pid):
-    """None: it has not. It is collected."""
+    """How the process ended, and collects it; None if it is running."""
     try:
         ended, status = os.waitpid(pid, os.WNOHANG)
     except ChildProcessError:
@@ -248,8 +247,8 @@ def _is_readable(sock, seconds):
 
 
 def _collect_lost(forker):
-    """Workers that no run knows of: they end with their forker, which has been killed, and are in
-    its group."""
+    """Collects workers that no run knows: they end with their killed forker and are in its process
+    group."""
     until = time.monotonic() + _LOST_SECONDS
     while (lost := [pid for pid in _children() if _group_of(pid) == forker]) and \
             time.monotonic() < until:
@@ -294,7 +293,7 @@ _server_lock = threading.Lock()
 
 
 def server():
-    """Of this process; it begins with the first call."""
+    """The server of this process, started by the first call."""
     global _server
     with _server_lock:
         if _server is None or _server.process != os.getpid():
@@ -303,14 +302,14 @@ def server():
 
 
 def needs_server_soon():
-    """Whether the program is likely not to be forked: its model goes to a device."""
+    """True if the program probably cannot be forked later, because its model moves to a device."""
     return bool(glob.glob("/dev/nvidia[0-9]*") or os.path.exists("/dev/kfd")) or \
         _device_in_use() is not None
 
 
 class Server:
-    """A thread starts it, which lives as long as the program: the kernel ends the server and its
-    workers with that thread. It starts it anew where it was killed."""
+    """The fork server. A thread that lives as long as the program starts it: the kernel ends the
+    server and its workers with that thread. The thread restarts a killed server."""
 
     def __init__(self):
         self.process = os.getpid()
@@ -341,10 +340,10 @@ class Server:
                 self._control = None
                 control.close()
             deaths = deaths + 1 if time.monotonic() - began < _SOON_SECONDS else 0
-            logger.warning("DataLoader: the server that forks workers ended with code %d; it is "
-                           "started again", process.returncode)
-        self.failed = (f"the server that forks workers of the DataLoader, by {process.args[0]}, "
-                       f"ends as soon as it is started, with code {process.returncode}")
+            logger.warning("DataLoader: the server that forks workers ended with code %d and is "
+                           "restarted", process.returncode)
+        self.failed = (f"the server that forks workers of the DataLoader ({process.args[0]}) "
+                       f"ends immediately with code {process.returncode}")
 
     def add(self, client):
         with self._lock:
@@ -354,7 +353,7 @@ class Server:
 
 
 class ForkOfServer(_Sockets):
-    """Of one run."""
+    """The workers of one run."""
 
     def __init__(self, of):
         super().__init__()
@@ -362,7 +361,7 @@ class ForkOfServer(_Sockets):
         of.add(self)
 
     def connect(self, control):
-        """Not of one that is closed, which any thread's garbage collection may do."""
+        """Connects the run, unless it is closed, as garbage collection may do on any thread."""
         if self._closed:
             return
         try:
@@ -376,20 +375,20 @@ class ForkOfServer(_Sockets):
 
 
 def command():
-    """Of this interpreter."""
+    """The command that starts this interpreter."""
     if not sys.executable:
-        raise RuntimeError("workers execute the interpreter, and sys.executable does not say which")
+        raise RuntimeError("cannot start workers, because sys.executable is not set")
     return [sys.executable, *subprocess._args_from_interpreter_flags(), "-P"]
 
 
 def _environment():
-    """Libraries have one thread, as in workers: none that a fork would lose."""
+    """The environment of the server: libraries get one thread, so that a fork loses none."""
     return {**os.environ, **{f"{of}_NUM_THREADS": "1" for of in ("OMP", "MKL", "OPENBLAS")}}
 
 
 def _about():
-    """A descriptor of what it reads: the libraries that the program has imported, in their order,
-    where they are installed; modules of the program itself may do more when they are imported."""
+    """A descriptor with data for the server: the imported libraries, in order, if they are
+    installed; modules of the program itself may have side effects on import."""
     installed = [name for name, module in list(sys.modules.items())
                  if re.search(r"/(site|dist)-packages/", getattr(module, "__file__", None) or "")
                  and not name.startswith("brigade")]

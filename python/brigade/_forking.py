@@ -1,6 +1,6 @@
-"""In a forker: the process that forks the workers of a DataLoader, each when the run asks for it
-(pipeline/run/launch/forked_runner.h says how). It has one thread, and its parent is the program,
-whose child a worker becomes, too."""
+"""The forker: the process that forks each worker of a DataLoader at the request of the run
+(pipeline/run/launch/forked_runner.h describes it). It has one thread. The program is its parent,
+and becomes the parent of the workers, too."""
 
 import array
 import gc
@@ -34,7 +34,7 @@ def receive(sock):
 
 
 class Forker:
-    """`work` is what workers do. run() ends with the program."""
+    """`work` is the function of the workers. run() ends with the program."""
 
     def __init__(self, parent, work):
         self._parent, self._work = parent, work
@@ -50,14 +50,14 @@ class Forker:
         gc.enable()
 
     def add(self, sock):
-        """Another socket that requests come from."""
+        """Adds a socket that receives requests."""
         self._sockets[sock.fileno()] = sock
         self._poll.register(sock, select.POLLIN)
         self._answered[sock.fileno()] = 0
         self._tell(sock, b"hello")
 
     def listen(self, control):
-        """A socket that other sockets come through."""
+        """Adds a socket that receives other sockets."""
         self._control = control
         self._poll.register(control, select.POLLIN)
 
@@ -97,13 +97,13 @@ class Forker:
 
     @staticmethod
     def leave_threads():
-        """Those of the program are not here, and libraries must not wait for them."""
+        """Lets libraries not wait for threads of the program, which do not exist here."""
         torch = sys.modules.get("torch")
         if torch is not None:
             torch.set_num_threads(1)  # takes milliseconds, and workers need not
 
     def fork_ahead(self, count):
-        """So many workers wait for requests to come: they are forked while no request waits."""
+        """Keeps this many workers ready: they are forked while no request waits."""
         self._missing = count
 
     def _fork_ahead(self):
@@ -129,7 +129,7 @@ class Forker:
         worker.close()
 
     def _clone(self):
-        """Of a worker: its id, its pidfd, and a socket to it."""
+        """Forks a worker: its pid, its pidfd, and a socket to it."""
         there, here = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with there:
             pid, pidfd = _brigade.clone()
@@ -146,7 +146,7 @@ class Forker:
             pass  # the program has gone, or the run
 
     def _become_worker(self, orders):
-        """A byte of the run comes behind the request: without it nobody knows this process."""
+        """Waits for a byte of the run after the request: without it nobody knows this process."""
         status = 1
         try:
             _brigade.end_with(self._parent)
@@ -175,8 +175,8 @@ class Forker:
 
 
 def _begin_process(parent):
-    """A group of its own, which Ctrl-C does not reach, without the program's handlers. Workers are
-    in it until they begin."""
+    """Enters a separate process group, which Ctrl-C does not reach, without the program's handlers.
+    Workers stay in it until they begin."""
     os.setpgid(0, 0)
     _brigade.end_with(parent)
     _brigade.set_title("brigade: DataLoader", NAME)
@@ -194,7 +194,8 @@ def _begin_process(parent):
 
 
 def take_request(fds):
-    """What a ProcessRunner would give a program that it executes. Returns the process's title."""
+    """Applies the settings that a ProcessRunner passes to a program. Returns the process's
+    title."""
     with open(fds[0], "rb", closefd=False) as file:
         file.seek(0)
         title, folder, cpus, kept, *environment = file.read().split(b"\0")[:-1]
@@ -220,7 +221,7 @@ def take_request(fds):
 
 
 def _stream(own, fd):
-    """The program's stream of that descriptor, which handlers of its loggers have, too."""
+    """The program's stream for this descriptor; handlers of its loggers use it, too."""
     try:
         if own.fileno() == fd:
             own.reconfigure(encoding="utf-8", line_buffering=True, write_through=False)
@@ -231,8 +232,8 @@ def _stream(own, fd):
 
 
 def forget_runs(others):
-    """Descriptors of the program's runs would keep their memory; `others`: more of that kind. Their
-    numbers stay taken: objects that were inherited may close them."""
+    """Replaces descriptors of the program's runs, which would keep their memory; `others`: more of
+    them. Their numbers stay taken, because inherited objects may close them."""
     null = os.open("/dev/null", os.O_RDWR)
     for name in os.listdir("/proc/self/fd"):
         fd = int(name)

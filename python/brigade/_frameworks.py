@@ -1,4 +1,4 @@
-"""What a DataLoader knows of the frameworks that drive it, and what it says to their users."""
+"""Support for frameworks that drive a DataLoader, and messages to their users."""
 
 import re
 import sys
@@ -18,7 +18,7 @@ def _numbers(version):
 
 
 def tell_untested():
-    """Of a framework that is older than the tested one."""
+    """Warns about a framework that is older than the tested version."""
     for name, tested in TESTED.items():
         module = sys.modules.get(name)
         if module is None or name in _told:
@@ -26,19 +26,19 @@ def tell_untested():
         _told.add(name)
         version = str(getattr(module, "__version__", tested))
         if _numbers(version) < _numbers(tested):
-            logger.warning("DataLoader: %s %s is older than the version that it is tested with "
-                           "(%s): compare len(loader) and the first samples of two ranks with "
-                           "those of torch's DataLoader", name, version, tested)
+            logger.warning("DataLoader: %s %s is older than the tested version (%s); compare "
+                           "len(loader) and the first samples of two ranks with torch's "
+                           "DataLoader", name, version, tested)
 
 
 def tell_ranks(loader):
-    """Once for each loader, with its first batch, where torch's own samplers or an iterable dataset
-    may give every rank the same. Rank 0 may read for all."""
+    """Reports once per loader, with its first batch, if torch's samplers or an iterable dataset may
+    give every rank the same samples. Rank 0 may read for all."""
     rank, world = of_torch() or (0, 1)
     if rank == 0:
         return
     if loader._iterable:
-        logger.info("DataLoader: rank %d of %d reads a %s, which has to divide its samples among "
+        logger.info("DataLoader: rank %d of %d reads a %s, which must divide its samples among "
                     "ranks itself", rank, world, type(loader.dataset).__name__)
         return
     data = sys.modules["torch.utils.data"]
@@ -46,20 +46,21 @@ def tell_ranks(loader):
     if type(own) is data.BatchSampler:
         own = own.sampler
     if type(own) in (data.SequentialSampler, data.RandomSampler):
-        logger.warning("DataLoader: rank %d of %d reads all %d samples, as other ranks may, too: "
-                       "%s does not divide them. Give a DistributedSampler, or let the framework "
-                       "prepare the loader; ignore this where ranks have to read the same",
+        logger.warning("DataLoader: rank %d of %d reads all %d samples, and other ranks may do "
+                       "the same, because %s does not divide them. Pass a DistributedSampler, "
+                       "or let the framework prepare the loader; ignore this if ranks must read "
+                       "the same samples",
                        rank, world, len(own), type(own).__name__)
 
 
 def _streaming(dataset):
-    """Whether it is a StreamingDataset of mosaicml-streaming, which counts its epochs itself."""
+    """True for a StreamingDataset of mosaicml-streaming, which counts its epochs itself."""
     kind = getattr(sys.modules.get("streaming"), "StreamingDataset", None)
     return isinstance(kind, type) and isinstance(dataset, kind)
 
 
 def next_epoch(dataset):
-    """That the dataset begins with the next iter(), in any process; None where it does not say."""
+    """The epoch that the dataset starts with the next iter(), in any process; None if unknown."""
     return int(dataset.next_epoch) if _streaming(dataset) else None
 
 
@@ -69,7 +70,7 @@ def set_next_epoch(dataset, epoch):
 
 
 def lightning_s(loader):
-    """What reads the loader for Lightning, where it calls now: an object of the loop above."""
+    """The Lightning object that reads the loader, if Lightning is the caller."""
     if not any(name in sys.modules for name in _FETCHERS):
         return None
     frame = sys._getframe(1)
@@ -83,6 +84,6 @@ def lightning_s(loader):
 
 
 def taken_ahead(loader):
-    """How many batches of the loader Lightning has and has not given to the model yet: it reads one
-    ahead where len() is not known."""
+    """Number of batches that Lightning has read but not yet passed to the model: it reads one ahead
+    if len() is unknown."""
     return len(getattr(lightning_s(loader), "batches", ()))

@@ -12,7 +12,7 @@ _app = None
 
 
 def app():
-    """Of this process: its workers execute the `brigade` that came with the library."""
+    """The App of this process: its workers execute the `brigade` that came with the library."""
     global _app
     if _app is None:
         if sys.executable:  # of `transform: python`
@@ -27,7 +27,8 @@ def _is_text(graph):
 
 
 def read(graph, set=None):  # noqa: A002, as the command line has it
-    """A _brigade.Graph of a path, several paths (later ones lie over the first), YAML or a dict."""
+    """A _brigade.Graph of a path, several paths (later ones override earlier ones), YAML or a
+    dict."""
     if isinstance(graph, dict):
         made = _brigade.Graph((), json.dumps(graph, default=_plain, indent=1), "dict")
     elif _is_text(graph):
@@ -71,7 +72,7 @@ def hidden(value):
 
 
 def shown(text):
-    """What was hidden."""
+    """Reverses hidden()."""
     return json.loads(bytes.fromhex(text))
 
 
@@ -84,18 +85,19 @@ def _yaml_of(value):
 
 
 def _plain(value):
-    """What JSON does not know: paths, and NumPy's numbers."""
+    """Converts values that JSON does not support: paths, and NumPy's numbers."""
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if hasattr(value, "item"):
         return value.item()
     if callable(value):
-        raise TypeError(f"a graph names functions, because replicas import them: {_name_of(value)}")
+        raise TypeError("a graph contains functions by name, because replicas import them; "
+                        f"{_name_of(value)}")
     raise TypeError(f"a graph cannot hold {value!r}, a {type(value).__name__}")
 
 
 def _name_of(function):
-    """What to write in place of a function, a class or an object that is called."""
+    """How to name a function, a class or a callable object in a graph."""
     name = getattr(function, "__qualname__", None)
     module = getattr(function, "__module__", None)
     if name is None:
@@ -103,6 +105,6 @@ def _name_of(function):
     if module in (None, "__main__") or not all(part.isidentifier() for part in name.split(".")):
         short = name.rpartition(".")[2]
         known = short.isidentifier()
-        return (f'move {short if known else "it"} to a file of its own, and write '
+        return (f'move {short if known else "it"} to a separate file, and write '
                 f'"FILE.py:{short if known else "NAME"}"')
     return f'write "{module}:{name}"'

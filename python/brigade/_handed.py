@@ -1,5 +1,6 @@
-"""Locks, queues and shared values of multiprocessing in what workers of the server get: these go
-only to a process that is being spawned, and a worker gets them in the same way."""
+"""Locks, queues and shared values of multiprocessing in data for workers of the server:
+multiprocessing passes them only to a process that is being spawned, and workers receive them the
+same way."""
 
 import contextlib
 import fcntl
@@ -13,7 +14,7 @@ _OURS = ("multiprocessing.heap", "multiprocessing.sharedctypes", "multiprocessin
 
 
 class _Handed:
-    """A descriptor of the program's. detach() is of a worker."""
+    """A descriptor of the program; a worker calls detach()."""
 
     def __init__(self, descriptor):
         mode = fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE
@@ -24,7 +25,7 @@ class _Handed:
 
 
 class _Spawned:
-    """In the place of multiprocessing's process. `kept`: descriptors that stay open for it."""
+    """Stands in for multiprocessing's process. `kept`: descriptors that stay open for it."""
 
     DupFd = _Handed
 
@@ -33,7 +34,7 @@ class _Spawned:
 
     def duplicate_for_child(self, descriptor):
         if stat.S_ISSOCK(os.fstat(descriptor).st_mode):
-            raise NotPicklable("a connection over a socket cannot be sent to workers: create it "
+            raise NotPicklable("a connection over a socket cannot be sent to workers; create it "
                                "with multiprocessing.Pipe(duplex=False)")
         self._kept.append(os.dup(descriptor))
         return self._kept[-1]
@@ -41,7 +42,7 @@ class _Spawned:
 
 @contextlib.contextmanager
 def spawning(kept):
-    """What is pickled meanwhile is for a worker."""
+    """In this context, objects are pickled for a worker."""
     context = sys.modules.get("multiprocessing.context")
     if context is None:
         yield
@@ -55,12 +56,12 @@ def spawning(kept):
 
 
 def reduce(thing):
-    """Of what multiprocessing pickles by reducers of its own; None of all else."""
+    """Reduces objects that multiprocessing pickles by its own reducers; None for all others."""
     locks = sys.modules.get("multiprocessing.synchronize")
     if locks is not None and isinstance(thing, locks.SemLock) and \
             thing._semlock.name is None:
-        raise NotPicklable(f"a {type(thing).__name__} of multiprocessing that only forks of the "
-                           "program can use: create it, or the object that contains it, with "
+        raise NotPicklable(f"only forks of the program can use this {type(thing).__name__} of "
+                           "multiprocessing; create it, or the object that contains it, with "
                            "multiprocessing.get_context('spawn')")
     reduction = sys.modules.get("multiprocessing.reduction")
     reducer = reduction and reduction.ForkingPickler._extra_reducers.get(type(thing))

@@ -27,28 +27,27 @@ class Input:
 
     def acquire(self, timeout=None):
         """The next slot, one sample. Waits until the graph has room, at most `timeout` seconds.
-        None if the run accepts no more (it was stopped or failed; `Run.wait()` says which), or if
-        there was no room in that time (`ended()` is False then).
+        None if the run accepts no more (it was stopped or failed; `Run.wait()` says which), or
+        after the timeout (`ended()` is False then).
 
-        HeldError: the slots of a whole task are held (`chunk:`). UnreadError: the graph is full of
-        results that this thread has not read. Both leave the run unchanged."""
+        HeldError: the program holds all slots of a task (`chunk:`). UnreadError: the graph is full
+        of results that this thread has not read. Both leave the run unchanged."""
         if timeout is not None and timeout < 0:
-            raise ValueError(f"timeout={timeout}: expected seconds, or None to wait as long as it "
-                             "takes")
+            raise ValueError(f"timeout={timeout}: expected seconds, or None for no timeout")
         file, line = place_of_caller(2)
         raw = self._input.acquire(-1 if timeout is None else timeout, file, line)
         return None if raw is None else Slot(raw, self._kind)
 
     def end_epoch(self):
-        """The next acquired slot is the first sample of the next of the graph's `epochs:`."""
+        """Ends the epoch: the next acquired slot is the first sample of the next of `epochs:`."""
         self._input.end_epoch()
 
     def ended(self):
-        """Whether the run accepts no more samples."""
+        """True if the run accepts no more samples."""
         return self._input.ended()
 
     def close(self):
-        """No more samples. Slots that are held may still be submitted."""
+        """Ends the input: no more samples follow. Held slots may still be submitted."""
         self._input.close()
 
     def __enter__(self):
@@ -59,13 +58,13 @@ class Input:
 
 
 class Slot:
-    """Room for one sample in the graph's own memory. A slot that is deleted without submit() is a
-    dropped sample.
+    """Memory of the graph for one sample. Deleting a slot without submit() drops its
+    sample.
 
     `slot["x"]` is the tensor to write, as a NumPy array (a torch tensor if the run has torch's; a
     memoryview without NumPy): `slot["x"][...] = values`. `slot["x"] = values` copies, and sets the
-    shape of a ragged tensor. Delete all arrays of a slot before you submit it: from then on the
-    memory is the graph's.
+    shape of a ragged tensor. Delete all arrays of a slot before you submit it: after that the
+    graph uses the memory.
     """
 
     __slots__ = ("_raw", "_kind")
@@ -87,13 +86,13 @@ class Slot:
             self.resize(name, made.shape)
             view = memoryview(self._tensor(name))
         elif tuple(made.shape) != view.shape:
-            raise ValueError(f"tensor {name} is of shape {list(view.shape)}, found "
+            raise ValueError(f"tensor {name} has shape {list(view.shape)}, found "
                              f"{list(made.shape)}")
         if view.nbytes:
             view.cast("B")[:] = memoryview(made).cast("B")
 
     def resize(self, name, shape):
-        """Sets the shape of a ragged tensor for this sample, at most its bounds. Earlier arrays of
+        """Sets the shape of a ragged tensor for this sample, within its bounds. Earlier arrays of
         it keep the old shape."""
         self._raw.resize(name, tuple(int(size) for size in shape))
 
@@ -112,7 +111,7 @@ class Slot:
         self._raw.submit()
 
     def drop(self):
-        """Drops its sample."""
+        """Drops the sample."""
         self._raw.drop()
 
     def __enter__(self):
@@ -156,11 +155,11 @@ def _values(values, dtype):
     except ImportError:
         made = memoryview(values)
         if dtype != "uint8":
-            raise TypeError(f"values of {dtype} are copied by NumPy, which is not installed: write "
-                            "to slot[name], a memoryview") from None
+            raise TypeError(f"copying {dtype} values needs NumPy, which is not installed; write "
+                            "to the memoryview slot[name]") from None
         return made
     if dtype == "bfloat16":
-        raise TypeError("NumPy has no bfloat16: give a tensor of torch")
+        raise TypeError("NumPy does not support bfloat16; pass a torch tensor")
     if isinstance(values, (bytes, bytearray, memoryview)):
         return memoryview(values)
     return numpy.ascontiguousarray(values, dtype).reshape(numpy.shape(values))

@@ -29,23 +29,20 @@ _TEXT = ("utf-8", "surrogateescape")  # any bytes, there and back
 class Loader:
     """An iterable over the batches of one output of a graph, one epoch per iter().
 
-    `graph`: a path, several of them (later ones lie over the first), YAML, or a dict. `output`: the
+    `graph`: a path, several of them (later ones override the first), YAML, or a dict. `output`: the
     stage to read; omit it if the graph has one `consumer: application`. `set`: as `--set`,
     {"vars.data": "/data"}. `epochs`: the most epochs (65,536); the graph's own `epochs:` has no
-    effect. `hold`: how many batches the program may hold at once. `hold_timeout`: for how many
-    seconds the loop waits for one of them to be released, before a `HeldError` (1). `limit`: only
-    so many samples of every producer. `tensors`: "torch", "numpy" or "dlpack"; by default torch if
-    it is imported, else NumPy if it is installed. `in_process`: threads instead of processes, for
-    debuggers.
-    `progress`: a tqdm bar for each epoch, if tqdm is installed.
-    `rank`, `world_size`: the part of the samples that this process reads, rank 0 of 1 all of them;
-    ranks of one divided model (tensor, pipeline parallel) pass the same numbers. By default,
-    `shard:` of the graph, torch.distributed or the launcher sets them (docs/RANKS.md).
-    `device`: "cuda" or "cuda:N", to which batches are copied, `prefetch` (2) of them before the
-    loop asks for them; they are torch tensors and hold nothing of the graph. "host" is a GPU
-    emulator.
-    `on_event`: a function that another thread calls with each `Event` of a run; the run does not
-    wait for it.
+    effect. `hold`: how many batches the program may hold at once. `hold_timeout`: seconds that the
+    loop waits for one of them to be released, before a `HeldError` (1). `limit`: most samples of
+    every producer. `tensors`: "torch", "numpy" or "dlpack"; by default torch if it is imported,
+    otherwise NumPy if it is installed. `in_process`: threads instead of processes, for debuggers.
+    `progress`: a tqdm bar for each epoch, if tqdm is installed. `rank`, `world_size`: the part of
+    the samples that this process reads, rank 0 of 1 all of them; ranks of one divided model
+    (tensor, pipeline parallel) pass the same numbers. By default, `shard:` of the graph,
+    torch.distributed or the launcher sets them (docs/RANKS.md). `device`: "cuda" or "cuda:N", to
+    which batches are copied, `prefetch` (2) of them before the loop asks for them; they are torch
+    tensors in separate memory. "host" is a GPU emulator. `on_event`: a function that another thread
+    calls with each `Event` of a run; the run does not wait for it.
 
     Errors in the graph raise a `GraphError` here; processes start with the first iter().
 
@@ -56,8 +53,8 @@ class Loader:
     0 3 [4, 4, 4]
     1 3 [4, 4, 4]
 
-    An iter() begins the next epoch, also if the previous one was left early: the rest of that one
-    is not computed. A stream that was left early begins anew. Only one thread at a time iterates.
+    An iter() begins the next epoch, even if the previous one was left early: the rest of that one
+    is not computed. A stream that was left early starts over. Only one thread at a time iterates.
     """
 
     def __init__(self, graph, output=None, *, set=None, epochs=None,  # noqa: A002
@@ -72,8 +69,8 @@ class Loader:
         if self._device is not None:
             tensors = "torch"
         elif prefetch is not None:
-            raise ValueError(f"prefetch={prefetch!r} is of batches that are copied to a device: "
-                             "give device=, too")
+            raise ValueError(f"prefetch={prefetch!r} needs device=: it is the number of batches "
+                             "copied ahead to the device")
         self._prefetch = PREFETCH if prefetch is None else whole("prefetch", prefetch, 0)
         self._ranks = Ranks(rank, world_size)
         self._graph = _graph.read(graph, set)
@@ -114,7 +111,7 @@ class Loader:
         if len(names) == 1:
             return names[0]
         others = ", ".join(names or [one["name"] for one in plan["stages"]])
-        raise ValueError(f'say which stage to read, as output="NAME": the graph has {others}')
+        raise ValueError(f'choose the stage to read with output="NAME"; the graph has {others}')
 
     # --- iteration --------------------------------------------------------------------------------
 
@@ -150,8 +147,8 @@ class Loader:
             self._count()
         why = self._unknown()
         if why:
-            raise TypeError(f"how many batches of {self._output_name} an epoch has is not known "
-                            f"before it has been read: {why[0]}")
+            raise TypeError(f"the number of batches per epoch of {self._output_name} is unknown "
+                            f"until an epoch has been read: {why[0]}")
         return sum(one["batches"] for one in self._plan["consumers"])
 
     def _unknown(self):
@@ -173,7 +170,7 @@ class Loader:
         try:
             from tqdm.auto import tqdm
         except ImportError:
-            logger.warning("progress=True shows no bar: tqdm is not installed (pip install tqdm)")
+            logger.warning("progress=True needs tqdm, which is not installed (pip install tqdm)")
             self._progress = False  # said once
             return iterator
         at = self._at
@@ -200,8 +197,8 @@ class Loader:
         self._at = self._at._replace(run=Run(self._graph, **self._options))
 
     def _leave_old_batches(self):
-        """Goes on in another run: a program that still holds batches of an earlier epoch (the last
-        one is in a variable of the loop before, say) would otherwise have none of this one."""
+        """Continues in another run: a program that still holds batches of an earlier epoch (for
+        example the last one, in a loop variable) could otherwise get none of this one."""
         at = self._at
         state = state_of(at.run)
         if state is not None:  # else of a stream
@@ -222,9 +219,9 @@ class Loader:
     # --- positions --------------------------------------------------------------------------------
 
     def state_dict(self):
-        """The position after the last batch that the loop got, as in torchdata: for
+        """The position after the last batch that the loop received, as in torchdata: for
         load_state_dict() of a loader of the same graph, which continues with exactly the batches
-        not yet delivered. Numbers and text, for pickle and for JSON."""
+        not yet delivered. Numbers and text, suitable for pickle and JSON."""
         self._check_open()
         if self._at.run is None:
             self._start()
@@ -245,8 +242,8 @@ class Loader:
         if not (isinstance(state, dict) and state.get("version") == _STATE_VERSION and
                 isinstance(state.get("epoch"), int) and
                 isinstance(state.get("state"), (str, bytes))):
-            raise ValueError("load_state_dict(): expected what state_dict() of a brigade.Loader "
-                             f"gave, found {str(state)[:60]}")
+            raise ValueError("load_state_dict(): expected the result of state_dict() of a "
+                             f"brigade.Loader, found {str(state)[:60]}")
         where, given, skip = state["state"], state.get("given", 0), state.get("skip", 0)
         self._go_to(_At(state["epoch"], given, skip, where if isinstance(where, bytes) else
                         where.encode(*_TEXT), 0, None, None))
@@ -268,7 +265,7 @@ class Loader:
         return self._stats or {}
 
     def close(self):
-        """Ends the run and its processes. Batches that are held stay valid."""
+        """Ends the run and its processes. Held batches stay valid."""
         self._closed = True
         self._go_to(self._at._replace(run=None))
 

@@ -1,5 +1,5 @@
-"""Events of a run go to Python's logging and to the program, and what its stages print where the
-program prints."""
+"""Shows the events of a run by Python's logging and passes them to the program; output of stages
+goes where the program prints."""
 
 import codecs
 import logging
@@ -39,14 +39,13 @@ class EventLog:
         self._ended = threading.Event()
 
     def begin(self):
-        """The run has been started."""
+        """Called when the run has started."""
         self._thread = threading.Thread(target=self._read, name="brigade-log", daemon=True)
         self._thread.start()
 
     def close(self):
-        """Of a run that is closed, or could not be started: all that it and its processes have
-        written has been shown when this returns. A call that an exception interrupted may be
-        repeated."""
+        """Called when a run is closed, or could not start: returns when everything that it and its
+        processes have written was shown. A call interrupted by an exception may be repeated."""
         if self._prints is not None:
             self._prints.close()
         if self._thread is None:
@@ -57,7 +56,7 @@ class EventLog:
             self._thread.join(timeout=1)
 
     def wait_for_end(self):
-        """Of a run that has ended: until its last event has been shown."""
+        """Called when a run has ended: waits until its last event was shown."""
         self._ended.wait(timeout=1)
 
     def _read(self):
@@ -79,14 +78,14 @@ class EventLog:
             self._copied.close()
 
     def _take(self):
-        """What is there now; False: nothing more comes."""
+        """Reads the available events; False at the end."""
         while raw := self.events.next():
             self._show(event_of(raw))
         return raw is None
 
     def _show(self, event):
         if event.lost:
-            logger.warning("%s events were dropped: the program did not take them",
+            logger.warning("%s events were dropped, because the program did not read them",
                            f"{event.lost:,}")
         if event.kind == "printed":
             _show("stderr", (event.message if self._told else event.text) + "\n")
@@ -99,13 +98,13 @@ class EventLog:
             try:
                 self._on_event(event)
             except Exception:
-                logger.exception("on_event has raised for: %s", event.text)
+                logger.exception("on_event raised an exception for: %s", event.text)
         if event.kind == "ended":
             self._ended.set()
 
 
 class _Copy:
-    """Of what lies in a pipe, on sys.stdout."""
+    """Copies a pipe to sys.stdout."""
 
     def __init__(self, pipe):
         self.pipe = pipe
@@ -113,7 +112,7 @@ class _Copy:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def some(self):
-        """False: there is nothing now."""
+        """Copies what is available; False if that is nothing."""
         try:
             data = os.read(self.pipe, _READ_BYTES)
         except BlockingIOError:
@@ -123,8 +122,8 @@ class _Copy:
 
 
 def _show(name, text):
-    """On sys.stdout or sys.stderr, whatever stands for it now. A program without one, or whose
-    reader has gone, hears of that when it prints itself."""
+    """Writes to the current sys.stdout or sys.stderr. A program without one, or with a closed one,
+    gets the error when it prints itself."""
     stream = getattr(sys, name)
     try:
         try:

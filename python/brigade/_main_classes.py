@@ -1,5 +1,5 @@
-"""Classes of the program's __main__ in workers that do not run it, for what names them there: a
-file that pickle or torch.save() has written, above all."""
+"""Classes of the program's __main__ for workers that do not run it, mostly for files written by
+pickle or torch.save() that name them."""
 
 import io
 import pickle
@@ -22,8 +22,8 @@ class _Bounded(io.BytesIO):
 
 
 class WithClasses:
-    """A thing that is pickled with the classes of __main__, which are known where it is read.
-    `pickler` takes classes by value; None: there is none, and they are only named."""
+    """A thing pickled together with the classes of __main__, so that the reader knows them.
+    `pickler` pickles classes by value; if None, they are pickled by name only."""
 
     def __init__(self, thing, pickler, protocol):
         self._thing, self._definitions = thing, {}
@@ -37,7 +37,8 @@ class WithClasses:
 
 
 def _pickle_of(value, pickler, protocol):
-    """Not of functions: what they name is the program's work, and may be large."""
+    """Pickles a class, but no function: functions refer to other objects of the program, which may
+    be large."""
     if pickler is None or not isinstance(value, type):
         return None
     file = _Bounded()
@@ -63,7 +64,7 @@ def _of_program(name):
     if name not in _definitions:
         raise AttributeError(f"module '__main__' has no attribute {name!r}")
     if _definitions[name] is None:
-        raise TypeError(f"{name} is defined in __main__, which workers of the server do not run: "
-                        "move it to a module, or take multiprocessing_context='fork'")
+        raise TypeError(f"{name} is defined in __main__, which workers of the server do not run; "
+                        "move it to a module, or use multiprocessing_context='fork'")
     _loaded[name] = pickle.loads(_definitions[name])
     return _loaded[name]

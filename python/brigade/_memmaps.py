@@ -1,7 +1,7 @@
 """Arrays that map a file (numpy.memmap, its slices, views and tensors of them), on their way to
-workers: the file travels in place of the bytes. /proc/self/maps says which file it is, and where in
-it an array lies: a slice has the `offset` of its parent, and another file may have the name by now.
-"""
+workers: the file is sent instead of the bytes. /proc/self/maps tells the file and the position of
+an array in it, because a slice has the `offset` of its parent, and another file may have the name
+by now."""
 
 import bisect
 import os
@@ -16,7 +16,8 @@ _DESCRIPTORS_MAX = 256  # of files, which a payload keeps open; others are opene
 
 
 class Files:
-    """Those of one payload. `descriptors`: gets those that stay open until workers have theirs."""
+    """The files of one payload. `descriptors`: a list for descriptors that stay open until workers
+    have theirs."""
 
     def __init__(self, descriptors):
         self._descriptors = descriptors
@@ -24,8 +25,8 @@ class Files:
         self._maps = None
 
     def reduce(self, array):
-        """As a pickler asks for it; None of an array that has to be copied: of other memory, or of
-        a file that workers cannot open."""
+        """The reduction for a pickler; None for an array that must be copied, because it is in
+        other memory or in a file that workers cannot open."""
         numpy = sys.modules["numpy"]
         if array.dtype.hasobject or not array.nbytes or not _is_of_mmap(array, numpy):
             return None
@@ -40,7 +41,7 @@ class Files:
                            array.strides, array.flags.writeable, type(array) is numpy.memmap)
 
     def reduce_tensor(self, tensor):
-        """The same of a plain tensor, which does not tell whose memory it has."""
+        """The same for a plain tensor, which does not tell the owner of its memory."""
         strides = tensor.stride()
         size = sum((count - 1) * stride for count, stride in zip(tensor.shape, strides)) + 1
         begin, size = tensor.data_ptr(), size * tensor.element_size()
@@ -72,7 +73,7 @@ class Files:
         return file and (file, offset, end - begin)
 
     def _open(self, writes, inode, path, size):
-        """None: no file of that size has the name, or it is another one."""
+        """Opens the file; None if no file of this size has the name, or it is another one."""
         key = writes, inode, path
         if key not in self._opened:
             self._opened[key] = self._identified(*key)
@@ -108,15 +109,15 @@ def _is_of_mmap(array, numpy):
 
 
 def _mapped(process, file, offset, size):
-    """In a worker: the same bytes of the same file."""
+    """Maps the same bytes of the same file in a worker."""
     import numpy
     descriptor, path, writes, identity = file
     place = path if descriptor is None else f"/proc/{process}/fd/{descriptor}"
     with open(place, "r+b" if writes else "rb") as file:
         found = os.fstat(file.fileno())
         if (found.st_dev, found.st_ino) != identity or found.st_size < offset + size:
-            raise RuntimeError(f"{path} is not the file that the dataset of the program maps: it "
-                               "was replaced or cut; replace files between epochs")
+            raise RuntimeError(f"{path} was replaced or truncated after the dataset mapped it; "
+                               "replace files only between epochs")
         return numpy.memmap(file, "u1", "r+" if writes else "r", offset, (size,))
 
 

@@ -1,5 +1,6 @@
-"""Objects between a program and the workers of its DataLoader: pickled, with the contents of
-arrays and tensors beside the pickle, so that they are stored once and read where they lie."""
+"""Objects on their way between a program and the workers of its DataLoader: pickled, with the
+contents of arrays and tensors next to the pickle, so that they are stored once and read in
+place."""
 
 import io
 import linecache
@@ -39,7 +40,7 @@ _addresses = {}  # of tensors, by their PickleBuffer's id, while something is pi
 
 
 def _tensor_of(buffer, dtype, shape, strides, requires_grad):
-    """`strides`: None where the elements lie in their order."""
+    """Creates a tensor. `strides`: None for elements in the usual order."""
     import torch
     dtype = getattr(torch, dtype)
     if 0 in shape:
@@ -51,22 +52,22 @@ def _tensor_of(buffer, dtype, shape, strides, requires_grad):
 
 
 def _is_permuted(tensor):
-    """Whether its memory is whole, in another order (channels_last, a transpose)."""
+    """True if its memory is contiguous, but in another order (channels_last, a transpose)."""
     strides = tensor.stride()
     return tensor.permute(sorted(range(len(strides)), key=lambda i: -strides[i])).is_contiguous()
 
 
 def _reduce_tensor(tensor, torch):
-    """Of a plain tensor in the memory of the CPU; others are pickled as torch does. What most
-    tensors do not need is not called: a batch has emptied the caches of such calls' code."""
+    """Reduces a plain tensor in CPU memory; others are pickled by torch. It avoids calls that most
+    tensors do not need, because the batch has emptied the caches of their code."""
     if tensor.layout is not torch.strided or not tensor.is_cpu or tensor.is_quantized or \
             tensor.is_nested:
         return _ITS_OWN_WAY
     plain, needs_grad = tensor, tensor.requires_grad
     if needs_grad:
         if tensor.grad_fn is not None:
-            raise NotPicklable("a tensor that autograd has computed is not sent between "
-                               "processes: give tensor.detach()")
+            raise NotPicklable("a tensor computed by autograd cannot be sent between processes; "
+                               "return tensor.detach()")
         plain = tensor.detach()
     if plain.is_conj() or plain.is_neg():
         plain = plain.resolve_conj().resolve_neg()
@@ -95,14 +96,14 @@ def _storage_of(buffer):
 
 
 def _reduce_storage(storage):
-    """torch writes a pickle of these that it cannot read (1.13 to 2.15)."""
+    """Reduces a storage, because torch writes a pickle that it cannot read (1.13 to 2.15)."""
     buffer = pickle.PickleBuffer(Lease(storage, storage.data_ptr(), storage.nbytes()))
     _addresses[id(buffer)] = storage.data_ptr()
     return _storage_of, (buffer,)
 
 
 def _reduce(thing):
-    """What is pickled here in another way than by its own methods; _ITS_OWN_WAY of all else."""
+    """The reduction for objects that are pickled differently here; _ITS_OWN_WAY for all others."""
     kind = type(thing)
     torch = sys.modules.get("torch")
     if torch is not None and kind is torch.Tensor:
@@ -126,7 +127,7 @@ _files = Files(_descriptors)  # of the payload that is being pickled
 
 
 def _shared_tensor_of(process, descriptor, size, dtype, shape, strides, offset):
-    """In a worker: a tensor in the same memory."""
+    """Creates a tensor in the same memory, in a worker."""
     import torch
     descriptor = os.open(f"/proc/{process}/fd/{descriptor}", os.O_RDWR)
     try:
@@ -137,7 +138,7 @@ def _shared_tensor_of(process, descriptor, size, dtype, shape, strides, offset):
 
 
 def _reduce_shared_tensor(tensor, torch):
-    """Of share_memory_(): workers get the memory itself, as they do from torch."""
+    """Reduces a tensor of share_memory_(): workers get the memory itself, as with torch."""
     whole = getattr(tensor, "untyped_storage", None)
     storage = whole() if whole else tensor.storage().untyped()
     offset = tensor.storage_offset()
@@ -168,7 +169,7 @@ def _reduce_payload(thing):
 
 
 class _Refusing(pickle.Pickler):
-    """By plain pickle, what __main__ has defined goes by its name, which a worker does not know."""
+    """Rejects definitions of __main__, which plain pickle would name but a worker does not know."""
 
     def reducer_override(self, thing):
         if isinstance(thing, type) or hasattr(thing, "__code__"):
@@ -178,28 +179,28 @@ class _Refusing(pickle.Pickler):
                      "inside a function" if "<locals>" in name else
                      "as a lambda" if "<lambda>" in name else None)
             if where is not None:
-                raise NotPicklable(f"{name} is defined {where}: install cloudpickle (pip install "
+                raise NotPicklable(f"{name} is defined {where}; install cloudpickle (pip install "
                                    "cloudpickle), or move it to the top of a module")
         return _reduce_payload(thing)
 
 
 def _make_code(arguments, file, lines):
-    """In a worker. `lines`: of what no file has, such as the cell of a notebook."""
+    """Creates code in a worker. `lines`: source that is not in a file, such as a notebook cell."""
     if lines:
         linecache.cache[file] = (sum(map(len, lines)), None, lines, file)
     return types.CodeType(*arguments).replace(co_filename=file)
 
 
 def _reduce_code(made, file):
-    """Of `made`, as cloudpickle reduces code, which leaves out the file (3.1): tracebacks of
-    workers have the user's lines."""
+    """Adds the file to `made`, cloudpickle's reduction of code, which omits it (3.1): tracebacks of
+    workers then have the user's lines."""
     is_file = os.path.exists(file)
     return _make_code, (made[1], os.path.abspath(file) if is_file else file,
                         None if is_file else linecache.getlines(file))
 
 
 def _by_value():
-    """A pickler that takes lambdas, and what __main__ or a function defines; None without
+    """A pickler that supports lambdas and definitions of __main__ or of functions; None without
     cloudpickle."""
     found = cloudpickle()
     if found is None:
@@ -239,7 +240,7 @@ def _dump(pickler, thing):
 
 
 def dump_result(thing):
-    """The pickle of what a worker gives, and a list of (PickleBuffer, its address or None)."""
+    """Pickles the result of a worker, with a list of (PickleBuffer, its address or None)."""
     try:
         return _dump(_Plain, thing)
     except (NotPicklable, MemoryError):
@@ -253,11 +254,12 @@ def dump_result(thing):
         raise
     except Exception as error:
         why = error
-    raise NotPicklable(f"what a worker has made cannot be sent to the program: {why}") from why
+    raise NotPicklable(f"the result of a worker cannot be sent to the program: {why}") from why
 
 
 def dump_payload(thing):
-    """The same of what workers get, and descriptors that have to be open until they have it."""
+    """The same for data of workers, with descriptors that must stay open until workers have read
+    it."""
     by_value = _by_value()
     return _dump_payload(by_value or _Refusing, lambda: WithClasses(thing, by_value, _PROTOCOL))
 
@@ -322,8 +324,8 @@ def _is_long(thing):
 
 
 def long_list(parts):
-    """(name, thing) of a list, tuple or dict of more than a million strings in what workers get;
-    or None."""
+    """(name, thing) of a list, tuple or dict with more than a million strings in the data of
+    workers; or None."""
     looked, seen = [("", parts)], {id(parts)}
     for name, thing in looked:
         if _is_long(thing):
@@ -337,7 +339,8 @@ def long_list(parts):
 
 
 def _global_of(thing, seen):
-    """What code of __main__ uses and cannot be pickled: names of both, the global, and why."""
+    """A global that code of __main__ uses and that cannot be pickled: names of both, the global,
+    and the reason."""
     kind = thing if isinstance(thing, (type, types.FunctionType)) else type(thing)
     if kind.__module__ not in MAIN or kind in seen:
         return None
@@ -355,7 +358,7 @@ def _global_of(thing, seen):
 
 
 def why_not(parts):
-    """Where it is that a thing cannot be pickled, and what can be done: a NotPicklable."""
+    """A NotPicklable that names the part that cannot be pickled, and what to do."""
     name, thing, error = "", parts, _pickles(parts)
     for _ in range(_DEPTH_MAX):
         for part, value in _parts(thing):
@@ -373,9 +376,9 @@ def why_not(parts):
         user, used, value, error = found
         return NotPicklable(
             f"{name}: {user} uses the global {used}, a {type(value).__name__}, which cannot be "
-            f"sent to workers ({error}): move {user.partition('.')[0]} and {used} to a module, "
-            "which workers import, or take multiprocessing_context='fork' or num_workers=0")
+            f"sent to workers ({error}); move {user.partition('.')[0]} and {used} to a module "
+            "that workers can import, or use multiprocessing_context='fork' or num_workers=0")
     return NotPicklable(
-        f"{name}, a {type(thing).__name__}, cannot be sent to workers ({error}): open it where it "
-        "is first used there or in worker_init_fn, leave it out in __getstate__(), or take "
+        f"{name}, a {type(thing).__name__}, cannot be sent to workers ({error}); open it on "
+        "first use in the worker or in worker_init_fn, omit it in __getstate__(), or use "
         "multiprocessing_context='fork' or num_workers=0")

@@ -1,4 +1,4 @@
-"""Where a program asked, for messages of the run."""
+"""The place of a call in the program, for messages of the run."""
 
 import sys
 

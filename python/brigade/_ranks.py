@@ -1,5 +1,6 @@
-"""Which part of the sources a process reads: what its call says, else `shard:` of the graph, else
-torch.distributed where it is initialized, else the variables of a launcher."""
+"""The part of the sources that a process reads, set by its call, otherwise by `shard:` of the
+graph, otherwise by torch.distributed if it is initialized, otherwise by the variables of a
+launcher."""
 
 import logging
 import sys
@@ -9,12 +10,12 @@ from ._log import logger
 
 
 def given(rank, world_size):
-    """Of a call: (rank, world), or None."""
+    """The (rank, world) of a call, or None."""
     if rank is None and world_size is None:
         return None
     if rank is None or world_size is None:
         missing = "world_size" if world_size is None else "rank"
-        raise ValueError(f"rank={rank!r}, world_size={world_size!r}: give {missing}=, too")
+        raise ValueError(f"rank={rank!r}, world_size={world_size!r}: pass {missing}=, too")
     rank, world = whole("rank", rank, 0), whole("world_size", world_size, 1)
     if rank >= world:
         raise ValueError(f"rank={rank} of world_size={world}: expected a rank from 0 to "
@@ -23,7 +24,7 @@ def given(rank, world_size):
 
 
 def of_torch():
-    """(rank, world) of torch.distributed; None where it is not initialized. Imports nothing."""
+    """(rank, world) of torch.distributed; None if it is not initialized. Imports nothing."""
     distributed = sys.modules.get("torch.distributed")
     is_initialized = getattr(distributed, "is_initialized", None)
     if is_initialized is None or not is_initialized():
@@ -32,7 +33,7 @@ def of_torch():
 
 
 class Ranks:
-    """What a loader, or a run, tells its graph of ranks, and its user."""
+    """The rank that a loader or a run passes to its graph and reports to its user."""
 
     def __init__(self, rank, world_size):
         self._given = given(rank, world_size)
@@ -40,11 +41,11 @@ class Ranks:
         self._said = False  # in the log
 
     def changed(self):
-        """Whether torch.distributed says something else than when the graph was told."""
+        """True if torch.distributed changed since the graph was set up."""
         return self._now() != self._told
 
     def tell(self, graph):
-        """Before the graph is planned or started."""
+        """Sets the rank of the graph before it is planned or started."""
         now = self._now()
         if self._told is not None and now != self._told:
             self._said = False
@@ -55,7 +56,7 @@ class Ranks:
         return self._given or of_torch() or (0, 0)
 
     def say(self, plan):
-        """Once, of the plan of a run that begins."""
+        """Reports once, for the plan of a run that starts."""
         if self._said:
             return
         self._said = True
@@ -66,25 +67,26 @@ class Ranks:
 
     def _line(self, origin, this):
         if self._given:
-            return logging.INFO, f"reads as {this}, by rank= and world_size="
+            return logging.INFO, f"reads as {this}, set by rank= and world_size="
         if origin["by"] == "program":
             unlike = "; ".join(origin["unlike"])
             return (logging.WARNING if unlike else logging.INFO,
-                    f"reads as {this}, by torch.distributed" +
+                    f"reads as {this}, set by torch.distributed" +
                     (f"; not used: {unlike}" if unlike else ""))
         if origin["by"] == "shard" and self._told[1]:
             rank, world = self._told
-            return logging.INFO, (f"reads as {this}, by `shard:` of the graph; not used: "
+            return logging.INFO, (f"reads as {this}, set by `shard:` of the graph; not used: "
                                   f"torch.distributed: rank {rank} of {world}")
         if origin["half"] and not origin["by"]:
             other = "WORLD_SIZE" if origin["half"] == "RANK" else "RANK"
             return logging.WARNING, (
-                f"reads all samples: the environment has {origin['half']} and no {other}; set "
-                "both, initialize torch.distributed before the first batch, or give rank= and "
-                "world_size=")
+                f"reads all samples, because the environment has {origin['half']} but no "
+                f"{other}; set both, initialize torch.distributed before the first batch, or "
+                "pass rank= and world_size=")
         return logging.INFO, ""
 
     def warn_late(self):
-        """Of a run that has begun already."""
-        logger.warning("torch.distributed was initialized after the first epoch: this loader stays "
-                       "as it is; make it, or read its first batch, after that")
+        """Warns about a run that has already started."""
+        logger.warning("torch.distributed was initialized after the first epoch, so this loader "
+                       "ignores it; create the loader, or read its first batch, after the "
+                       "initialization")

@@ -1,4 +1,4 @@
-"""An epoch of a Loader, as it is read."""
+"""Reads an epoch of a Loader."""
 
 import collections
 import gc
@@ -7,7 +7,8 @@ from ._errors import RunError
 
 
 def state_of(run, epoch=0):
-    """Where a run stands, or an epoch begins; None of a stream, which has no positions."""
+    """The position of a run, or of the beginning of an epoch; None for a stream, which has no
+    positions."""
     try:
         return run.state(epoch)
     except RunError:
@@ -15,7 +16,7 @@ def state_of(run, epoch=0):
 
 
 class Mark:
-    """Where a run stands, noted for a state that is made only if a program asks for it."""
+    """The position of a run, noted for a state that is created only if a program asks for it."""
 
     __slots__ = ("_run", "_mark")
 
@@ -51,7 +52,7 @@ class Reading:
     # device, and the state behind the last one of them that was given. These states are Marks.
 
     def again(self):
-        """For another iterator, where none was given."""
+        """A copy for another iterator, before any batch was delivered."""
         made = object.__new__(Reading)
         for name in Reading.__slots__:
             setattr(made, name, getattr(self, name))
@@ -65,8 +66,8 @@ class Reading:
         return bool(taken) and taken[0] is None
 
     def stands(self, is_ahead=False):
-        """(batches given, skip, state); a state of None: where the run stands. A Mark stands for
-        its state."""
+        """(batches delivered, skip, state); a state of None means the position of the run. A Mark
+        stands for its state."""
         read, taken, before, ready, state = self.now
         if is_ahead and before is not None:
             return before
@@ -114,17 +115,17 @@ class Epoch:
         raise StopIteration
 
     def _look(self):
-        """The loader has another position."""
+        """Called if the loader has another position."""
         loader, reading = self._loader, self._reading
         at = loader._at
         if at.reading is not reading and not reading.is_over():
-            raise RuntimeError("this iterator is of an epoch that a later iter() has ended")
+            raise RuntimeError("a later iter() has ended the epoch of this iterator")
         if at.run is not self._output._run:
             self._output = loader._open_output()
         self._at = at if at is loader._at else None
 
     def _given(self):
-        """A batch, None at the end, and `now` before and after it is given."""
+        """A batch, or None at the end, with `now` before and after its delivery."""
         reading = self._reading
         if reading.watched or reading.now[0] < reading.skip:
             self._prepare()
@@ -133,7 +134,7 @@ class Epoch:
         return self._lent() if reading.ahead is None else reading.ahead.next(self)
 
     def _prepare(self):
-        """Passes over what a state says was given; where Lightning reads, notes the position."""
+        """Skips batches that a state lists as delivered; if Lightning reads, notes the position."""
         reading = self._reading
         while reading.now[0] < reading.skip and self.take() is not None:
             reading.now = reading.now[0] + 1, [], None, (), None
@@ -152,14 +153,14 @@ class Epoch:
         return self.take(), now, (now[0] + 1, [], reading.stood, (), None)
 
     def take(self, waits=True):
-        """The batch that was taken and is not given yet, or else the next; None at the end."""
+        """The batch that was taken but not delivered, otherwise the next one; None at the end."""
         reading = self._reading
         return self._output._take(reading.now[1], reading.of_run, 0 if waits else -1)
 
 
 class Shown:
-    """An iterator over an epoch, with a bar. The bar advances with the call after a batch, as a
-    tqdm around the iterator would, but an exception does not end it."""
+    """An iterator over an epoch, with a bar. The bar advances with the call after a batch, like a
+    tqdm around the iterator, but an exception does not end it."""
 
     __slots__ = ("_epoch", "_bar", "_first")
 
@@ -179,8 +180,8 @@ class Shown:
 
 
 class Ahead:
-    """Batches of an epoch that are copied before the loop asks for them. They are in `now` of the
-    Reading, so that each step is one store."""
+    """Batches of an epoch that are copied before the loop asks for them. They are stored in `now`
+    of the Reading, so that each step is one store."""
 
     def __init__(self, device, prefetch, hold):
         self._device, self._prefetch, self._hold = device, prefetch, hold

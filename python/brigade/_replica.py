@@ -27,8 +27,8 @@ def _numpy():
 
 
 class _Outputs:
-    """`out`: the tensors of a task to write. `out.x[...] = values` in place; `out.x = values`, too,
-    which copies, and gives a ragged tensor the shape of what is copied."""
+    """`out`: the output tensors of a task. `out.x[...] = values` writes in place; `out.x = values`
+    copies, and gives a ragged tensor the shape of the values."""
 
     __slots__ = ("_task", "_stage")
 
@@ -52,13 +52,13 @@ class _Outputs:
         self[name] = value
 
     def resize(self, name, shape):
-        """Of a ragged one, its shape for this sample; the tensor of that shape."""
+        """Sets the shape of a ragged tensor for this sample; returns the tensor."""
         self._task.resize(name, shape)
         return self[name]
 
 
 class _Generators:
-    """`rng` of a batch: of each sample its own."""
+    """`rng` of a batch: one generator per sample."""
 
     __slots__ = ("_task", "_stage")
 
@@ -73,11 +73,11 @@ class _Generators:
 
 
 class _Sample(collections.namedtuple("Sample", "number epoch index id")):
-    """`sample`: what it is called, and a seed of its own."""
+    """`sample`: its identity and its seed."""
 
     def seed(self):
         """64 bits, for generators of any library: the same for any number of replicas and after any
-        restart, the same that `in.random().next64()` gives in C++."""
+        restart, and the same as `in.random().next64()` in C++."""
         return self._task.random(self._i)[0]
 
 
@@ -88,12 +88,12 @@ def _sample_of(task, i):
 
 
 def _without_shapes(names):
-    """Of the tensors of a batch those that hold no ragged one's shapes."""
+    """The names without those of tensors that hold the shapes of ragged tensors."""
     return [one for one in names if not (one.endswith(".shape") and one[:-6] in names)]
 
 
 class Replica:
-    """A function, or an object of a class, that tasks are handed to."""
+    """Calls a function, or an object of a class, with tasks."""
 
     def __init__(self, worker, module, name):
         self.worker, self.numpy = worker, _numpy()
@@ -126,12 +126,12 @@ class Replica:
         self.inputs[task.source] = list(taken.items())
 
     def serve(self, task):
-        """Settles it."""
+        """Processes a task and settles it."""
         try:
             dropped = self._call(task)
             if task.views and (gc.collect(), task.views)[1]:
-                raise RuntimeError(f"{self.name} keeps a view of a tensor of this sample, whose "
-                                   "memory is another sample's next: keep a copy")
+                raise RuntimeError(f"{self.name} keeps a view of a tensor of this sample, but "
+                                   "its memory is reused for another sample; keep a copy")
         except OF_USERS as error:
             why = _describe.one_line(error, self.signature.file)
             error.__traceback__ = error.__context__ = error.__cause__ = None
@@ -141,7 +141,7 @@ class Replica:
         task.drop() if dropped else task.finish()
 
     def _call(self, task):
-        """Whether the sample is dropped."""
+        """True if the sample is dropped."""
         if task.samples == 0:
             return False
         if task.source not in self.inputs:
@@ -158,7 +158,8 @@ class Replica:
             arguments["out"] = _Outputs(task, self)
         result = self.function(**arguments, **self.arguments)
         if result is DROP and self.worker.kind == "consumer":
-            raise TypeError(f"{self.name} drops a sample, and it is a consumer: nothing is below")
+            raise TypeError(f"{self.name} drops a sample, but it is a consumer; return nothing "
+                            "instead")
         if result is DROP:
             self._tell_of_drop()
             return True
@@ -166,12 +167,12 @@ class Replica:
         return False
 
     def _tell_of_drop(self):
-        """A length that a loader has told may be too large."""
+        """Warns that the length of a loader may be too large."""
         if self.drops:
             return
         self.drops = True  # said once
-        print(f"warning: {self.name} has dropped a sample, and its file does not name DROP, so "
-              "that len() of a loader counts it: write @brigade.stage(drops=True)", file=sys.stderr)
+        print(f"warning: {self.name} dropped a sample, but its file does not name DROP, so len() "
+              "of a loader is too large; write @brigade.stage(drops=True)", file=sys.stderr)
 
     def generator(self, task, i):
         random = self.numpy.random
@@ -188,12 +189,12 @@ class Replica:
         names = self.outputs
         if result is None:
             if names and not self.wants_out:
-                raise TypeError(f"{self.name} has returned nothing, expected {', '.join(names)}: "
+                raise TypeError(f"{self.name} returned nothing, expected {', '.join(names)}; "
                                 "return it, or take `out` and write to it")
         elif isinstance(result, dict):
             missing = [] if self.wants_out else [name for name in names if name not in result]
             if missing:
-                raise TypeError(f"{self.name} has returned no {', '.join(missing)}: expected "
+                raise TypeError(f"{self.name} returned no {', '.join(missing)}, expected "
                                 f"{', '.join(names)} in the dict")
             for name, value in result.items():
                 self.copy(task, name, value)
@@ -203,12 +204,12 @@ class Replica:
             for name, value in zip(names, result):
                 self.copy(task, name, value)
         else:
-            raise TypeError(f"{self.name} has returned a {type(result).__name__}, expected "
+            raise TypeError(f"{self.name} returned a {type(result).__name__}, expected "
                             f"{', '.join(names) or 'nothing'}"
                             + (", as a tuple or a dict" if names else ""))
 
     def copy(self, task, name, value):
-        """Into an output, which has this shape; a ragged one gets it."""
+        """Copies into an output of this shape; a ragged one takes the shape."""
         tensor = task.output(name)
         if tensor.ragged and self.worker.batched:
             return self._copy_each(task, name, value)
@@ -231,7 +232,7 @@ class Replica:
         for i, value in enumerate(values):
             made = self._array(value, task.output(name).dtype)
             if made.ndim + 1 != view.ndim or any(a > b for a, b in zip(made.shape, view.shape[1:])):
-                raise ValueError(f"{name} is at most {list(view.shape[1:])}, found "
+                raise ValueError(f"{name} has shape {list(view.shape[1:])} at most, found "
                                  f"{list(made.shape)} in sample {i}")
             part = view[(i, *map(slice, made.shape))]
             _cast.copy_to(part, made, name, self.numpy)
@@ -245,8 +246,8 @@ class Replica:
             value = value.detach().cpu()
         made = self.numpy.asarray(value)
         if dtype == "bfloat16" and made.dtype.kind == "f":
-            raise TypeError(f"expected bfloat16, which NumPy does not have, found {made.dtype}: "
-                            "return a tensor of torch, or the 16 bits as int16")
+            raise TypeError("expected bfloat16, which NumPy does not support, found "
+                            f"{made.dtype}; return a torch tensor, or the 16 bits as int16")
         return made
 
 

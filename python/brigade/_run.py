@@ -57,7 +57,7 @@ class Run:
         _open_runs.add(self)
 
     def output(self, name):
-        """The output of that name: every call returns a handle of the same one."""
+        """The output `name`: every call returns a handle to the same one."""
         if name not in self._outputs:
             self._outputs[name] = self._open().output(name), []
         return Output(self, *self._outputs[name], self._kind)
@@ -65,12 +65,12 @@ class Run:
     __getitem__ = output
 
     def input(self, name):
-        """The input of that name, a `producer: application`: every call returns a handle of the
-        same one. close() closes it, and so does the end of the last handle."""
+        """The input `name`, a `producer: application`: every call returns a handle to the
+        same one. close() or releasing the last handle closes it."""
         return Input(self._open().input(name), self._kind)
 
     def shared(self, name):
-        """The SharedTensor of that name in `shared:`, all of it; with `own_part`, read-only."""
+        """The whole SharedTensor `name` of `shared:`; with `own_part`, read-only."""
         return self._open().shared(name)
 
     def _open(self):
@@ -83,7 +83,7 @@ class Run:
         self._open().wait()
 
     def stop(self):
-        """Stops the sources and drains the pipeline; the second call ends the run at once."""
+        """Stops the sources and drains the pipeline; a second call ends the run at once."""
         self._open().stop()
 
     def state(self, epoch=0):
@@ -97,20 +97,20 @@ class Run:
 
     def mark(self):
         """The positions of the outputs in a few bytes, for programs that read ahead of their loop:
-        state_at_mark() makes a state of them later, while the run is open."""
+        state_at_mark() turns them into a state later, while the run is open."""
         run = self._open()
         self._check_given()
         return run.mark()
 
     def state_at_mark(self, mark):
-        """What state() returned when mark() gave `mark`."""
+        """The state at the time of mark()."""
         return self._open().state_at_mark(mark)
 
     def _check_given(self):
         for name, (_, taken) in self._outputs.items():
             if taken and taken[0] is not None:
                 raise RunError(f"state(): an exception interrupted next() of {name}, and a state "
-                               "would leave out its batch: call next() again first")
+                               "would omit its batch; call next() again first")
 
     def stats(self):
         """Its progress: `samples`, and for each of the `stages` the seconds that its replicas were
@@ -121,7 +121,7 @@ class Run:
         return json.loads(said) if said else {}
 
     def close(self):
-        """Ends the run at once. Batches that are held stay valid."""
+        """Ends the run at once. Held batches stay valid."""
         # What an exception interrupts here, the next close() does.
         run = self._closing = self._closing or self._run
         if run is None:
@@ -222,11 +222,11 @@ class Output:
         return Epoch(self, ANY_EPOCH)
 
     def full(self):
-        """Whether the program holds as many batches as `hold:` allows: the next call waits."""
+        """True if the program holds as many batches as `hold:` allows, so the next call waits."""
         return self._output.full()
 
     def ended(self):
-        """Whether it gives no more."""
+        """True if no more batches follow."""
         return self._taken in ([], [None]) and self._output.ended()
 
     def close(self):

@@ -2,12 +2,12 @@
 
 
 def share_parameters(module, tensor, fill=None):
-    """Moves the parameters and buffers of a torch module into a SharedTensor of one dimension. From
-    then on they are that memory, which all processes that called this train together. Call it
-    before you make an optimizer of them.
+    """Moves the parameters and buffers of a torch module into a SharedTensor of one dimension. All
+    processes that call this train the same memory. Call it
+    before you create an optimizer.
 
-    `fill`: whether the module's values are stored; otherwise the module takes the stored values.
-    None: stored if this replica initializes the tensor.
+    `fill`: store the values of the module; otherwise the module takes the stored values.
+    None: store them if this replica initializes the tensor.
     """
     import numpy
     import torch
@@ -19,8 +19,8 @@ def share_parameters(module, tensor, fill=None):
     if elements != flat.numel() or dtypes != {flat.dtype}:
         has = ", ".join(sorted(map(str, dtypes))) or "none"
         raise ValueError(f"shared tensor {tensor.name!r} has {flat.numel()} elements of "
-                         f"{flat.dtype}, and the module {elements} of {has}: give it "
-                         f"`shape: [{elements}]` and that dtype")
+                         f"{flat.dtype}, but the module has {elements} of {has}; write `shape: "
+                         f"[{elements}]` and the dtype of the module")
     at = 0
     with torch.no_grad():
         for one in held:

@@ -25,7 +25,7 @@ _SEED_MASK = 0xFFFFFFFF
 
 
 def hash_of(key, seed):
-    """The same in each process, and of equal keys."""
+    """A hash that is the same in each process, and for equal keys."""
     if isinstance(key, str):
         data = str.encode(key, "utf-8", "surrogatepass")
     elif isinstance(key, bytes):
@@ -43,7 +43,7 @@ def hash_of(key, seed):
 
 
 def _type_name(kind):
-    """With its article."""
+    """The name of a type, with its article."""
     name = kind.__qualname__ if kind.__module__ == "builtins" else \
         f"{kind.__module__}.{kind.__qualname__}"
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
@@ -56,9 +56,9 @@ _INSTEAD = {"Parameter": "parameter.detach().cpu()", "PosixPath": "str(path)",
 
 
 def _refuse(name, what, instead=None):
-    raise TypeError(f"{name} is {what}: brigade.shared() takes lists, tuples, dicts, strings, "
-                    "bytes, numbers, None, arrays of NumPy and tensors on the CPU"
-                    + (f"; give {instead}" if instead else ""))
+    raise TypeError(f"{name} is {what}, but brigade.shared() takes only lists, tuples, dicts, "
+                    "strings, bytes, numbers, None, NumPy arrays and CPU tensors"
+                    + (f"; pass {instead}" if instead else ""))
 
 
 class Writer:
@@ -69,7 +69,7 @@ class Writer:
         self.columns = []
 
     def put(self, data, alignment=8):
-        """Where it lies: (offset, bytes)."""
+        """Writes data; returns its position (offset, bytes)."""
         view = memoryview(data).cast("B") if len(data) else memoryview(b"")
         begin = self.at = -(-self.at // alignment) * alignment
         while len(view):
@@ -79,7 +79,7 @@ class Writer:
         return begin, self.at - begin
 
     def _numbers(self, values):
-        """Of whole numbers from 0 on."""
+        """Writes whole numbers, 0 or more."""
         made = array.array("Q", values)
         if not made or max(made) < 1 << 32:
             made = array.array("I", made)
@@ -89,8 +89,8 @@ class Writer:
         """`path(i)` names a value in messages."""
         self._depth += 1
         if self._depth > _DEPTH_MAX:
-            raise ValueError(f"{path(0)[:80]}... is nested more than {_DEPTH_MAX} deep, or in "
-                             "itself")
+            raise ValueError(f"{path(0)[:80]}... is nested more than {_DEPTH_MAX} levels deep, "
+                             "or contains itself")
         kinds = {kind: _writer_of(kind) for kind in set(map(type, values))}
         for kind, write in kinds.items():
             if write is None:
@@ -153,7 +153,7 @@ class Writer:
         return self._numbers(itertools.accumulate(map(len, values), initial=0))
 
     def _inside(self, values, path, name):
-        """The column of all elements. `name(k, i)`: of the element i of the value k."""
+        """The column of all elements. `name(k, i)`: name of element i of value k."""
         def path_of(i):
             for k, value in enumerate(values):
                 if i < len(value):
@@ -253,7 +253,7 @@ _WRITERS = {type(None): Writer._none, bool: Writer._bools, int: Writer._ints,
 
 
 def _writer_of(kind):
-    """None: of a type that is not taken."""
+    """The writer of a type; None if the type is not supported."""
     if kind in _WRITERS:
         return _WRITERS[kind]
     for base in (list, dict):
@@ -268,5 +268,5 @@ def _writer_of(kind):
 
 
 def _scalars(writer, values, path):
-    """Of NumPy's scalars: a column of its own beside its arrays."""
+    """Writes NumPy's scalars to a separate column next to its arrays."""
     return writer._arrays(values, path)

@@ -66,7 +66,7 @@ class _Union:
 
 
 class _Lists:
-    """`made`: of an element's values, a range of the column of all values."""
+    """Lists. `made` creates one from a range of the column of all values."""
 
     def __init__(self, store, offsets, child, made):
         self._store, self._offsets, self._child = store, _span(store.memory, offsets), child
@@ -194,7 +194,7 @@ class _Tensors(_Contents):
 
 
 def reader(store, number, kind, *fields):
-    """Of a column of a store, as the Writer has described it."""
+    """The reader of a column of a store, as the Writer has described it."""
     memory = store.memory
     if kind == "none":
         return _Nones()

@@ -1,4 +1,4 @@
-"""brigade.shared(): values that all processes of one machine read in the same memory."""
+"""brigade.shared(): values that all processes of one machine read from the same memory."""
 
 import collections.abc
 import fcntl
@@ -84,8 +84,8 @@ def _opened(identity, process, descriptor):
     try:
         own = os.open(f"/proc/{process}/fd/{descriptor}", os.O_RDONLY)
     except PermissionError as error:
-        raise PermissionError(f"a shared value of process {process} cannot be opened ({error}): "
-                              "both processes must belong to the same user") from None
+        raise PermissionError(f"a shared value of process {process} cannot be opened ({error}); "
+                              "run both processes as the same user") from None
     except OSError:
         raise _gone(process) from None
     try:
@@ -99,9 +99,9 @@ def _opened(identity, process, descriptor):
 
 def _gone(process):
     return FileNotFoundError(
-        f"a shared value is gone: process {process}, which pickled it, has ended or has no "
-        "reference to it any more, or it ran on another machine. Keep a reference there until this "
-        "process has read the pickle; to store a value in a file, pickle its copy()")
+        f"a shared value no longer exists: process {process}, which pickled it, has ended, has "
+        "dropped its last reference, or ran on another machine. Keep a reference there until "
+        "this process has read the pickle; to store a value in a file, pickle its copy()")
 
 
 def _written(value, is_tuple):
@@ -119,18 +119,18 @@ def _written(value, is_tuple):
 
 
 def shared(x):
-    """An immutable copy of a list, tuple or dict that all processes of this machine read in the
+    """An immutable copy of a list, tuple or dict that all processes of this machine read from the
     same memory: workers of a DataLoader, forked or not, and each process that unpickles it. All of
     them share one copy. A Python list is copied into each worker, at once or page by page as
     reference counts are written.
 
     Values are strings, bytes, numbers, None, NumPy arrays, CPU tensors, and lists, tuples
-    and dicts of those. An index makes the Python object of that value: lists and dicts inside are
+    and dicts of those. Indexing creates the Python object of that value: nested lists and dicts are
     sequences and mappings like `x`, tuples are tuples, arrays are read-only views of the memory.
-    `copy()` makes ordinary lists and dicts. A single array or tensor becomes a SharedArray.
+    `copy()` creates ordinary lists and dicts. A single array or tensor becomes a SharedArray.
 
-    A pickle has no values: it names the process that wrote it, which keeps a reference until the
-    reader has unpickled. TypeError: a type that is not supported, with its place.
+    A pickle does not contain the values: it names the process that wrote it, which must keep a
+    reference until the reader has unpickled. TypeError: an unsupported type, with its place.
 
     >>> import brigade
     >>> paths = brigade.shared(["a.jpg", "b.jpg", "c.jpg"])
@@ -145,7 +145,7 @@ def shared(x):
     is_array = type(x) in (getattr(sys.modules.get("numpy"), "ndarray", None),
                            getattr(sys.modules.get("torch"), "Tensor", None))
     if not is_array and not isinstance(x, (list, tuple, dict)):
-        raise TypeError(f"brigade.shared() takes a list, a tuple, a dict, an array of NumPy or a "
+        raise TypeError("brigade.shared() takes a list, a tuple, a dict, a NumPy array or a "
                         f"tensor, found a {type(x).__name__}")
     made = _written(x, isinstance(x, tuple)).root()
     return made._as_tuple() if isinstance(x, tuple) else made
@@ -171,11 +171,11 @@ class _Immutable:
     __hash__ = None
 
     def __init__(self):
-        raise TypeError(f"a {type(self).__name__} is made by brigade.shared()")
+        raise TypeError(f"a {type(self).__name__} is created by brigade.shared()")
 
     @classmethod
     def _of(cls, store, number, column, *state):
-        """`column`: the reader of the column of that number; None: of a pickle."""
+        """`column`: the reader of the column with this number; None when unpickled."""
         made = object.__new__(cls)
         made._store, made._number = store, number
         made._column = store.column(number) if column is None else column
@@ -264,11 +264,11 @@ class SharedMapping(_Immutable, collections.abc.Mapping):
         return self._column.keys(self._i)
 
     def values(self):
-        """In order."""
+        """A view of the values, in order."""
         return _Values(self)
 
     def items(self):
-        """In order."""
+        """A view of the items, in order."""
         return _Items(self)
 
     def copy(self):
@@ -298,7 +298,7 @@ class _Items(collections.abc.ItemsView):
 
 class SharedArray(_Immutable):
     """A NumPy array or torch tensor in shared memory, made by `shared()`. `x[...]` and
-    every other index are those of the array: its rows, without a copy."""
+    every other index work as for the array: its rows, without a copy."""
 
     __slots__ = ("_whole",)
 

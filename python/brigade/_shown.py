@@ -1,5 +1,5 @@
-"""How loaders and batches look in a terminal and in a notebook. Nothing here starts a run, waits
-for data or raises."""
+"""Representations of loaders and batches in a terminal and in a notebook. Nothing here starts a
+run, waits for data or raises."""
 
 import functools
 import html
@@ -9,7 +9,7 @@ _LONG = {"u": "uint", "i": "int", "f": "float", "bf": "bfloat"}
 
 
 def never_raises(fallback):
-    """Of a method that shows an object, also one whose constructor has failed."""
+    """Decorates a method that shows an object, even one whose constructor failed."""
     def wrap(method):
         @functools.wraps(method)
         def shown(self):
@@ -31,7 +31,7 @@ def dtype_name(short):
 
 
 def dtype_and_shape(tensor):
-    """Of a tensor of whatever library; of a list of those, its samples."""
+    """The dtype and shape of a tensor of any library, or of a list of them, one per sample."""
     if isinstance(tensor, list):
         dtypes = {_dtype(one) for one in tensor}
         return "/".join(sorted(dtypes)), f"{len(tensor)} of various shapes"
@@ -46,7 +46,7 @@ def _dtype(tensor):
 
 
 def batches_of_plan(plan):
-    """Of what the loader reads: (port, [(name, dtype, shape of a batch)]) of each source."""
+    """The sources of a loader: (port, [(name, dtype, shape of a batch)]) of each."""
     consumer = next(one for one in plan["stages"] if one["kind"] == "consumer")
     sources = []
     for queue in consumer["queues"]:

@@ -1,15 +1,15 @@
 """The declaration of a Python stage: a decorator, and a notation for tensors.
 
-The notation is that of Brigade's messages: `u8[32, 32, 3]`, `f32[]` (a scalar), `u8[<=100]` (its
-sizes differ from sample to sample). Of an input `any` stands for any size, or dtype, `u8|f32` for
-one of several, `[...]` for any shape. Of an output `=image` is the type of the input `image`.
+The notation is the one of Brigade's messages: `u8[32, 32, 3]`, `f32[]` (a scalar), `u8[<=100]` (its
+sizes differ from sample to sample). For an input, `any` means any size or dtype, `u8|f32` one
+of several, `[...]` any shape. For an output, `=image` is the type of the input `image`.
 """
 
 import re
 from typing import NamedTuple
 
 DTYPES = ("bool", "u8", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64")
-NOTATION = ("write `u8[32, 32, 3]`, `f32[]` for a scalar, `u8[<=100]` where it differs from sample "
+NOTATION = ("write `u8[32, 32, 3]`, `f32[]` for a scalar, `u8[<=100]` if it differs from sample "
             "to sample")
 
 
@@ -66,15 +66,15 @@ def _size(text, is_input):
         return "<=" + text[2:].strip()
     if is_input and text == "any":
         return text
-    raise ValueError(f"{text!r} is no size: {NOTATION}")
+    raise ValueError(f"{text!r} is not a size; {NOTATION}")
 
 
 def _parts(name, text):
     if not isinstance(text, str):
-        raise TypeError(f"tensor {name!r}: {text!r} is no type: {NOTATION}")
+        raise TypeError(f"tensor {name!r}: {text!r} is not a type; {NOTATION}")
     found = re.fullmatch(r"\s*([\w|]+)\s*\[(.*)\]\s*", text)
     if found is None:
-        raise ValueError(f"tensor {name!r}: {text!r} is no type: {NOTATION}")
+        raise ValueError(f"tensor {name!r}: {text!r} is not a type; {NOTATION}")
     dtype, sizes = found[1], found[2].strip()
     return dtype.split("|"), sizes
 
@@ -82,7 +82,7 @@ def _parts(name, text):
 def _known(name, dtypes):
     for dtype in dtypes:
         if dtype not in DTYPES:
-            raise ValueError(f"tensor {name!r}: {dtype!r} is no dtype: they are "
+            raise ValueError(f"tensor {name!r}: {dtype!r} is not a dtype; expected one of "
                              + ", ".join(DTYPES))
 
 
@@ -132,11 +132,11 @@ def stage(function=None, /, *, inputs=None, outputs=None, drops=None):
     """Makes a function, or a class with callable objects, a stage of a graph, which names it:
     `transform: python`, `params: {call: "augment.py:flip"}`. The function itself is unchanged.
 
-    `outputs` declares each tensor that it writes, for one sample: a dict of texts, or a function of
+    `outputs` declares each tensor that it writes, for one sample: a dict of types, or a function of
     the inputs' types (and of parameters) that returns one. `inputs` declares the types of inputs,
-    if that matters; the function's arguments say which inputs it reads. `drops` says whether it may
-    return `brigade.DROP`, on which len() of a loader depends; by default, its file is searched for
-    that name.
+    if that matters; the function's arguments name the inputs that it reads. `drops` tells whether
+    it may return `brigade.DROP`, on which len() of a loader depends; by default, its file is
+    searched for that name.
 
     >>> import brigade
     >>> @brigade.stage(inputs={"image": "u8[any, any, 3]"}, outputs={"image": "=image"})

@@ -1,4 +1,4 @@
-"""This process as a replica of a stage: programs in Python that a graph runs by `exec:`."""
+"""This process as a replica of a stage, for Python programs that a graph runs by `exec:`."""
 
 import json
 
@@ -8,7 +8,7 @@ _KINDS = ("producer", "transform", "consumer")
 
 
 def attach():
-    """Attaches this process, which `exec:` has started, as a replica of its stage. Call it once.
+    """Attaches this process, started by `exec:`, as a replica of its stage. Call it once.
 
         import brigade, numpy
 
@@ -19,15 +19,16 @@ def attach():
                 task.finish()                           # or task.drop(), task.error("why")
 
     Load everything before the loop: a replica counts as ready when it asks for its first task. The
-    run starts when every replica of the producers, caches and consumers is ready, and one of each
-    transform. The process has its own process group, so that Ctrl-C reaches only the run, and it
-    may be killed and restarted at any time.
+    run starts when all replicas of producers, caches and consumers are ready, and one replica of
+    each transform. The process has its own process group, so that Ctrl-C reaches only the run, and
+    it may be killed and restarted at any time.
     """
     return Worker(_brigade.attach())
 
 
 class Worker:
-    """A replica, from attach(). One thread asks for tasks; any may call report(), log(), fail()."""
+    """A replica, from attach(). One thread asks for tasks; report(), log() and fail() are for any
+    thread."""
 
     def __init__(self, raw):
         self._raw, self._shared = raw, {}
@@ -43,21 +44,21 @@ class Worker:
         self.seed = about["seed"]  #: of the graph
 
     def next(self):
-        """The next Task; None if nothing is left. The previous one must be settled."""
+        """Waits for the next Task; None at the end. The previous one must be settled."""
         return self._raw.next()
 
     def __iter__(self):
         return iter(self._raw.next, None)
 
     def shared(self, name):
-        """The SharedTensor of that name, from the stage's `shared:`; with `own_part`, the part of
+        """The SharedTensor `name`, from the stage's `shared:`; with `own_part`, the part of
         this replica."""
         if name not in self._shared:
             self._shared[name] = self._raw.shared(name)
         return self._shared[name]
 
     def report(self, name, value):
-        """Reports a number, shown during the run and in the summary; the last one wins."""
+        """Reports a number, shown during the run and in the summary; the last value wins."""
         self._raw.report(name, value)
 
     def log(self, line):

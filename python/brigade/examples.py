@@ -8,7 +8,7 @@ stages:
 """
 
 SQUARES = """\
-# A program gives samples of two numbers, and gets them back in batches of two.
+# A program writes samples of two numbers and reads them back in batches of two.
 stages:
   tasks: {producer: application, tensors: {x: {dtype: f32, shape: [2]}}}
   work: {transform: passthrough, from: tasks, batch: 2}

@@ -179,16 +179,16 @@ static PyObject* mapping_leases(PyObject* object, void* none) {
 
 static PyGetSetDef mapping_properties[] = {
     {"address", mapping_address, NULL, NULL, NULL},
-    {"size", mapping_size, NULL, "In bytes.", NULL},
-    {"private", mapping_private, NULL, "Whether no other process sees what is written.", NULL},
-    {"leases", mapping_leases, NULL, "Leases of it that exist.", NULL},
+    {"size", mapping_size, NULL, "Size in bytes.", NULL},
+    {"private", mapping_private, NULL, "True if writes are invisible to other processes.", NULL},
+    {"leases", mapping_leases, NULL, "Number of live leases.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyMethodDef mapping_methods[] = {
     {"trim", mapping_trim, METH_VARARGS,
-     "trim(begin, end): gives back that part of the file, counted from the mapping's begin."},
+     "trim(begin, end): frees this part of the file; offsets count from the start of the mapping."},
     {"detach", mapping_detach, METH_NOARGS,
-     "detach(): what is leased becomes a copy, at the same addresses, of this process alone."},
+     "detach(): turns leased memory into a private copy at the same addresses."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot mapping_slots[] = {
@@ -198,8 +198,8 @@ static PyType_Slot mapping_slots[] = {
     {Py_tp_methods, mapping_methods},
     {Py_tp_getset, mapping_properties},
     {Py_tp_doc,
-     "Mapping(file, offset, size, private=False, snapshot=False): a part of a file, in memory. "
-     "`file`: a descriptor, or what has fileno() and keeps it open."},
+     "Mapping(file, offset, size, private=False, snapshot=False): maps a part of a file. `file` is "
+     "a descriptor, or an object with fileno() that keeps it open."},
     {0, NULL},
 };
 static PyType_Spec mapping_spec = {"brigade._brigade.Mapping", sizeof(Mapping), 0,
@@ -275,9 +275,8 @@ static PyType_Slot lease_slots[] = {
     {Py_tp_dealloc, lease_dealloc},
     {Py_bf_getbuffer, lease_buffer},
     {Py_tp_doc,
-     "Lease(owner, address, size, returned=[], item=None): memory that `owner` keeps, as a "
-     "buffer.\n"
-     "With the last of what was made of it, `item` is appended to the list `returned`."},
+     "Lease(owner, address, size, returned=[], item=None): memory kept alive by `owner`, as a "
+     "buffer.\nWhen the last view is gone, `item` is appended to the list `returned`."},
     {0, NULL},
 };
 static PyType_Spec lease_spec = {"brigade._brigade.Lease", sizeof(Lease), 0, Py_TPFLAGS_DEFAULT,
@@ -353,11 +352,11 @@ static PyObject* held(PyObject* module, PyObject* none) {
 
 static PyMethodDef functions[] = {
     {"held", held, METH_NOARGS,
-     "held(): (mappings of this process, bytes of leases that are returned to a list)."},
-    {"forks", count_forks, METH_NOARGS, "How often this process has forked."},
+     "held(): (mappings of this process, bytes of leases with a list `returned`)."},
+    {"forks", count_forks, METH_NOARGS, "Number of forks of this process."},
     {"has_children", has_children, METH_VARARGS,
-     "has_children(since, until): whether a process exists that may read leases of the program, of "
-     "the forks behind the first `since` and up to the first `until`."},
+     "has_children(since, until): True if a child of the forks after the first `since` and up to "
+     "the first `until` may still read leases of the program."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -9,8 +9,8 @@ static PyTypeObject* tensor_type;
 
 static Tensor* new_tensor(const brigade_tensor* tensor) {
   if (!dtype_known(tensor->dtype)) {
-    PyErr_Format(PyExc_TypeError, "tensor %s: dtype %d is unknown to this package", tensor->name,
-                 (int)tensor->dtype);
+    PyErr_Format(PyExc_TypeError, "tensor %s: this package does not know dtype %d; update brigade",
+                 tensor->name, (int)tensor->dtype);
     return NULL;
   }
   Tensor* self = (Tensor*)PyType_GenericAlloc(tensor_type, 0);
@@ -67,13 +67,13 @@ static const char* why_no_buffer(const Tensor* self, int flags) {
   if (self->task != NULL) {
     if (task_lends(self->task) != NULL) return task_lends(self->task);
   } else if (dtype_format(self->tensor.dtype) == NULL) {
-    return "buffers have no bfloat16: take DLPack";
+    return "buffers do not support bfloat16; use DLPack";
   } else if (self->tensor.flags & BRIGADE_RAGGED) {
-    return "it is ragged: take it of batch.row(i)";
+    return "it is ragged; read it from batch.row(i)";
   }
   if ((flags & PyBUF_WRITABLE) && !is_writable(self))
-    return self->task == NULL ? "other stages read it, too: make a copy to write"
-                              : "it is an input: make a copy to write";
+    return self->task == NULL ? "other stages read it, too; copy it before you write"
+                              : "it is an input; copy it before you write";
   const int plain = (flags & PyBUF_STRIDES) != PyBUF_STRIDES ||
                     (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS ||
                     (flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS;
@@ -153,24 +153,24 @@ static PyObject* tensor_bits(PyObject* object, PyObject* none) {
 }
 
 static PyGetSetDef tensor_properties[] = {
-    {"name", tensor_name, NULL, "Its name in the graph.", NULL},
+    {"name", tensor_name, NULL, "Name of the tensor in the graph.", NULL},
     {"dtype", tensor_dtype, NULL, "'float32', ...", NULL},
-    {"shape", tensor_shape, NULL, "The batch's dimension first.", NULL},
+    {"shape", tensor_shape, NULL, "Shape, batch dimension first.", NULL},
     {"nbytes", tensor_nbytes, NULL, NULL, NULL},
-    {"writable", tensor_flag, NULL, "Whether no other stage reads it.", (void*)&writable},
-    {"ragged", tensor_flag, NULL, "Whether samples have different sizes.", (void*)&ragged},
+    {"writable", tensor_flag, NULL, "True if no other stage reads it.", (void*)&writable},
+    {"ragged", tensor_flag, NULL, "True if samples have different sizes.", (void*)&ragged},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
 static PyMethodDef tensor_methods[] = {
     {"__dlpack__", (PyCFunction)(void (*)(void))tensor_dlpack, METH_VARARGS | METH_KEYWORDS,
-     "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None)\n\n"
-     "As the array API says. What may not be written is read-only in a versioned capsule, and a\n"
-     "copy in one without a version."},
-    {"__dlpack_device__", tensor_dlpack_device, METH_NOARGS, "(1, 0): the CPU."},
+     "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None)\n\nFollows the array "
+     "API. A tensor that must not be written is read-only in a versioned\ncapsule, and copied into "
+     "an unversioned one."},
+    {"__dlpack_device__", tensor_dlpack_device, METH_NOARGS, "(1, 0), the CPU."},
     {"_bytes_capsule", tensor_bytes_capsule, METH_NOARGS,
-     "Without a version and of uint8 where it is bool, which some readers do not know."},
-    {"_bits", tensor_bits, METH_NOARGS, "Of bfloat16: the same memory as int16."},
+     "An unversioned capsule, with bool as uint8 for readers that do not know bool."},
+    {"_bits", tensor_bits, METH_NOARGS, "A bfloat16 tensor: the same memory as int16."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -182,10 +182,9 @@ static PyType_Slot tensor_slots[] = {
     {Py_tp_getset, tensor_properties},
     {Py_tp_methods, tensor_methods},
     {Py_tp_doc,
-     "A tensor in the graph's own memory, which lives as long as a reference to a part of it.\n\n"
-     "`memoryview`, `numpy.asarray` and libraries that read DLPack use it without a copy; JAX "
-     "accepts\n"
-     "it like a NumPy array."},
+     "A tensor in the memory of the graph. The memory is valid while any view of it "
+     "exists.\n\n`memoryview`, `numpy.asarray` and libraries that read DLPack use it without a "
+     "copy; JAX accepts\nit like a NumPy array."},
     {0, NULL},
 };
 static PyType_Spec tensor_spec = {"brigade.Tensor", sizeof(Tensor), 0,
@@ -308,18 +307,19 @@ static PyObject* batch_sample(PyObject* object, PyObject* argument) {
 
 static PyMethodDef batch_methods[] = {
     {"tensor", batch_tensor, METH_O, "tensor(name): a Tensor."},
-    {"row", batch_row, METH_VARARGS, "row(i, name): of one sample, in its real shape."},
-    {"names", batch_names, METH_NOARGS, "Of its tensors, in their order."},
+    {"row", batch_row, METH_VARARGS,
+     "row(i, name): the tensor of one sample, in its actual shape."},
+    {"names", batch_names, METH_NOARGS, "Names of the tensors, in order."},
     {"describe", batch_describe, METH_NOARGS, "(samples, epoch, index, source)."},
-    {"ids", batch_ids, METH_NOARGS, "Of its samples, in their source."},
-    {"samples", batch_samples, METH_NOARGS, "Of each what sample(i) gives."},
+    {"ids", batch_ids, METH_NOARGS, "Ids of the samples in their source."},
+    {"samples", batch_samples, METH_NOARGS, "sample(i) of every sample."},
     {"sample", batch_sample, METH_O, "sample(i): (number, epoch, index, id)."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot batch_slots[] = {
     {Py_tp_dealloc, batch_dealloc},
     {Py_tp_methods, batch_methods},
-    {Py_tp_doc, "A batch that is held."},
+    {Py_tp_doc, "A batch held by the program."},
     {0, NULL},
 };
 static PyType_Spec batch_spec = {"brigade._brigade.Batch", sizeof(Batch), 0,

@@ -52,7 +52,8 @@ brigade_worker* enter_worker(Worker* self) {
     return NULL;
   }
   if (self->forks != forks) {
-    PyErr_SetString(PyExc_RuntimeError, "the replica is this process's parent");
+    PyErr_SetString(PyExc_RuntimeError,
+                    "this is a forked child; only the replica itself can use its worker");
     return NULL;
   }
   ++self->uses.calls;
@@ -65,7 +66,7 @@ void leave_worker(Worker* self) {
 
 brigade_worker* enter_alone(Worker* self) {
   if (self->busy) {
-    PyErr_SetString(PyExc_RuntimeError, "another thread is in a call with the worker");
+    PyErr_SetString(PyExc_RuntimeError, "another thread is using the worker");
     return NULL;
   }
   brigade_worker* worker = enter_worker(self);
@@ -86,7 +87,7 @@ PyObject* leave_alone(Worker* self, brigade_status status, PyObject* result) {
 // --- Tasks ---------------------------------------------------------------------------------------
 
 const char* task_lends(const Task* task) {
-  return task->settled ? "its task is settled: take what you need of it before, as a copy" : NULL;
+  return task->settled ? "its task is settled; copy what you need before you settle it" : NULL;
 }
 
 void task_count(Task* task, int output, int views) { task->views[output] += views; }

@@ -71,7 +71,7 @@ PyObject* shape_tuple(int rank, const Py_ssize_t* shape) {
 
 const char* why_other_order(const brigade_tensor* tensor, int flags) {
   const int fortran = (flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS;
-  return fortran && tensor->rank > 1 ? "it is in the order of C, not of Fortran" : NULL;
+  return fortran && tensor->rank > 1 ? "it is in C order, not in Fortran order" : NULL;
 }
 
 void fill_view(Py_buffer* view, PyObject* owner, const brigade_tensor* tensor, Py_ssize_t* shape,

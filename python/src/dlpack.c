@@ -162,8 +162,8 @@ static PyObject* refuse(const Tensor* self, const char* why) {
 static const char* no_capsule(const Tensor* self) {
   if (self->task != NULL && task_lends(self->task) != NULL) return task_lends(self->task);
   if (!(self->tensor.flags & BRIGADE_RAGGED)) return NULL;
-  return self->task != NULL ? "it is ragged: take it as a buffer, with NumPy for instance"
-                            : "it is ragged: take it of batch.row(i)";
+  return self->task != NULL ? "it is ragged; read it as a buffer, for example with NumPy"
+                            : "it is ragged; read it from batch.row(i)";
 }
 
 // The major number of (major, minor); 0 of None.
@@ -199,13 +199,16 @@ PyObject* tensor_dlpack(PyObject* object, PyObject* arguments, PyObject* keyword
   const int elsewhere = is_elsewhere(device);
   const int asked = copy == Py_None ? -1 : PyObject_IsTrue(copy);
   if (PyErr_Occurred()) return NULL;
-  if (elsewhere) return refuse(self, "it is in the memory of the CPU: take it there, and copy it");
-  if (stream != Py_None) return refuse(self, "the CPU has no streams: expected None");
+  if (elsewhere)
+    return refuse(self, "it is in CPU memory; read it there and copy it to the device");
+  if (stream != Py_None)
+    return refuse(self, "expected stream None, because the CPU has no streams");
   if (no_capsule(self) != NULL) return refuse(self, no_capsule(self));
   if (major >= 1) return versioned_capsule(self, asked == 1);
   const int may_write = (self->tensor.flags & BRIGADE_WRITABLE) != 0;
   if (asked == 0 && !may_write)
-    return refuse(self, "other stages read it, too, which a capsule without a version cannot say");
+    return refuse(self,
+                  "other stages read it, too, and an unversioned capsule cannot be read-only");
   return managed_capsule(self, asked == 1 || !may_write, 0);
 }
 

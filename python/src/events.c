@@ -64,15 +64,16 @@ static PyObject* events_fileno(PyObject* object, PyObject* none) {
 
 static PyMethodDef events_methods[] = {
     {"next", events_next, METH_NOARGS,
-     "The members of the next event; None: none now; False: none any more."},
-    {"fileno", events_fileno, METH_NOARGS, "Readable when next() does not give None."},
+     "The fields of the next event; None if there is none yet, False at the end."},
+    {"fileno", events_fileno, METH_NOARGS,
+     "Descriptor that is readable when next() does not return None."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot events_slots[] = {
     {Py_tp_new, events_new},
     {Py_tp_dealloc, events_dealloc},
     {Py_tp_methods, events_methods},
-    {Py_tp_doc, "Events(): of the run that Graph.start() gets them for."},
+    {Py_tp_doc, "Events(): the events of the run that Graph.start() is called with."},
     {0, NULL},
 };
 static PyType_Spec events_spec = {"brigade._brigade.Events", sizeof(Events), 0, Py_TPFLAGS_DEFAULT,

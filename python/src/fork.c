@@ -105,12 +105,12 @@ static PyObject* set_title(PyObject* module, PyObject* arguments) {
 }
 
 static PyMethodDef functions[] = {
-    {"fork", fork_program, METH_NOARGS, "As os.fork()."},
+    {"fork", fork_program, METH_NOARGS, "Same as os.fork()."},
     {"clone", clone_worker, METH_NOARGS,
-     "A child of this process's parent, as os.fork() makes one of this: (its id, its pidfd); in "
-     "it (0, -1)."},
-    {"end_with", end_with, METH_O, "end_with(parent): this process is killed with it."},
-    {"set_title", set_title, METH_VARARGS, "set_title(title, name): what `ps` shows."},
+     "Forks a child of this process's parent: (its pid, its pidfd); (0, -1) in the child."},
+    {"end_with", end_with, METH_O, "end_with(parent): kills this process when the parent ends."},
+    {"set_title", set_title, METH_VARARGS,
+     "set_title(title, name): sets the text that `ps` shows."},
     {NULL, NULL, 0, NULL},
 };
 

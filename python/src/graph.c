@@ -41,7 +41,7 @@ brigade_app* app_handle(PyObject* app) {
 static PyType_Slot app_slots[] = {
     {Py_tp_new, app_new},
     {Py_tp_dealloc, app_dealloc},
-    {Py_tp_doc, "App(program=None): which `brigade` the workers execute."},
+    {Py_tp_doc, "App(program=None): the `brigade` program that workers execute."},
     {0, NULL},
 };
 static PyType_Spec app_spec = {"brigade._brigade.App", sizeof(App), 0, Py_TPFLAGS_DEFAULT,
@@ -95,7 +95,7 @@ static void graph_dealloc(PyObject* self) {
 }
 
 static int enter(Graph* self) {
-  if (self->busy) PyErr_SetString(PyExc_RuntimeError, "another thread is in a call with the graph");
+  if (self->busy) PyErr_SetString(PyExc_RuntimeError, "another thread is using the graph");
   return self->busy ? -1 : (self->busy = 1, 0);
 }
 
@@ -225,23 +225,24 @@ static PyObject* graph_start(PyObject* object, PyObject* arguments) {
 }
 
 static PyMethodDef graph_methods[] = {
-    {"set", graph_set, METH_O, "As --set on the command line."},
-    {"read", graph_read, METH_O, "Of which stage the program reads batches."},
+    {"set", graph_set, METH_O, "Sets a value, like --set on the command line."},
+    {"read", graph_read, METH_O, "Sets the stage whose batches the program reads."},
     {"set_rank", graph_set_rank, METH_VARARGS, "set_rank(rank, world, over_graph)."},
-    {"limit", graph_limit, METH_O, "Only so many samples of every indexed producer."},
-    {"count", graph_count, METH_NOARGS, "Later plans know how many samples sources have."},
-    {"set_state", graph_set_state, METH_O, "Goes on where the run stood that gave these bytes."},
-    {"check", graph_check, METH_O, "check(app): all diagnostics."},
+    {"limit", graph_limit, METH_O, "Limits the samples of every indexed producer."},
+    {"count", graph_count, METH_NOARGS, "Counts the samples of the sources, for later plans."},
+    {"set_state", graph_set_state, METH_O, "Resumes from the state of an earlier run (bytes)."},
+    {"check", graph_check, METH_O, "check(app): returns all diagnostics."},
     {"plan", graph_plan, METH_O, "plan(app): JSON."},
     {"start", graph_start, METH_VARARGS,
-     "start(app, flags, events, forker=0): a Run, which writes no lines."},
+     "start(app, flags, events, forker=0): returns a Run; it prints nothing."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot graph_slots[] = {
     {Py_tp_new, graph_new},
     {Py_tp_dealloc, graph_dealloc},
     {Py_tp_methods, graph_methods},
-    {Py_tp_doc, "Graph(paths, text=None, name='graph'): of files (bytes), or of text in hand."},
+    {Py_tp_doc,
+     "Graph(paths, text=None, name='graph'): a graph from files (paths as bytes), or from text."},
     {0, NULL},
 };
 static PyType_Spec graph_spec = {"brigade._brigade.Graph", sizeof(Graph), 0, Py_TPFLAGS_DEFAULT,

@@ -21,7 +21,7 @@ typedef struct {
 } SlotTensor;
 
 static PyObject* slot_is_gone(void) {
-  PyErr_SetString(PyExc_ValueError, "the slot was submitted or dropped: each is one sample");
+  PyErr_SetString(PyExc_ValueError, "the slot was already submitted or dropped; acquire a new one");
   return NULL;
 }
 
@@ -83,7 +83,7 @@ static PyType_Slot slot_tensor_slots[] = {
     {Py_bf_getbuffer, slot_tensor_buffer},
     {Py_bf_releasebuffer, slot_tensor_release},
     {Py_tp_getset, slot_tensor_properties},
-    {Py_tp_doc, "A tensor of a slot, to be written; bfloat16 as the bits, of int16."},
+    {Py_tp_doc, "A writable tensor of a slot; bfloat16 has the type int16."},
     {0, NULL},
 };
 static PyType_Spec slot_tensor_spec = {"brigade._brigade.SlotTensor", sizeof(SlotTensor), 0,
@@ -104,8 +104,8 @@ static brigade_slot* free_slot(PyObject* object) {
   const Py_ssize_t exports = ((Slot*)object)->exports;
   if (slot == NULL || exports == 0) return slot;
   PyErr_Format(PyExc_BufferError,
-               "%zd array%s of this slot %s still there: write it as slot[name][...] = values, or "
-               "`del` what holds it, before the slot goes",
+               "%zd array%s of this slot %s still in use; write slot[name][...] = values, or `del` "
+               "the arrays before you submit the slot",
                exports, exports == 1 ? "" : "s", exports == 1 ? "is" : "are");
   return NULL;
 }
@@ -197,23 +197,24 @@ static void slot_dealloc(PyObject* object) {
 }
 
 static PyGetSetDef slot_properties[] = {
-    {"held", slot_held, NULL, "Whether it is neither submitted nor dropped.", NULL},
+    {"held", slot_held, NULL, "True until it is submitted or dropped.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyMethodDef slot_methods[] = {
-    {"names", slot_names, METH_NOARGS, "Of its tensors."},
+    {"names", slot_names, METH_NOARGS, "Names of the tensors."},
     {"tensor", slot_tensor, METH_O, "tensor(name): a SlotTensor."},
-    {"resize", slot_resize, METH_VARARGS, "resize(name, shape): of a ragged tensor."},
+    {"resize", slot_resize, METH_VARARGS,
+     "resize(name, shape): sets the shape of a ragged tensor."},
     {"sample", slot_sample, METH_NOARGS, "(number, epoch, index)."},
-    {"submit", slot_submit, METH_NOARGS, "Gives the sample to the graph."},
-    {"drop", slot_drop, METH_NOARGS, "Its sample is a dropped one."},
+    {"submit", slot_submit, METH_NOARGS, "Passes the sample to the graph."},
+    {"drop", slot_drop, METH_NOARGS, "Drops the sample."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot slot_slots[] = {
     {Py_tp_dealloc, slot_dealloc},
     {Py_tp_getset, slot_properties},
     {Py_tp_methods, slot_methods},
-    {Py_tp_doc, "Room for one sample."},
+    {Py_tp_doc, "Memory for one sample."},
     {0, NULL},
 };
 static PyType_Spec slot_spec = {"brigade._brigade.Slot", sizeof(Slot), 0,
@@ -330,16 +331,17 @@ static void input_dealloc(PyObject* object) {
 
 static PyMethodDef input_methods[] = {
     {"acquire", input_acquire, METH_VARARGS,
-     "acquire(seconds, file, line): a Slot; None at the end, or in that time (below 0: for ever)."},
-    {"end_epoch", input_end_epoch, METH_NOARGS, "The next slot is the first of the next epoch."},
-    {"ended", input_ended, METH_NOARGS, "Whether the run accepts no more samples."},
-    {"close", input_close, METH_NOARGS, "No more samples."},
+     "acquire(seconds, file, line): a Slot; None at the end or after the timeout (below 0: no "
+     "timeout)."},
+    {"end_epoch", input_end_epoch, METH_NOARGS, "Ends the epoch: the next slot starts a new one."},
+    {"ended", input_ended, METH_NOARGS, "True if the run accepts no more samples."},
+    {"close", input_close, METH_NOARGS, "Ends the input: no more samples follow."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot input_slots[] = {
     {Py_tp_dealloc, input_dealloc},
     {Py_tp_methods, input_methods},
-    {Py_tp_doc, "What a program feeds."},
+    {Py_tp_doc, "An input that the program writes."},
     {0, NULL},
 };
 static PyType_Spec input_spec = {"brigade._brigade.Input", sizeof(Input), 0,

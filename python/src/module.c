@@ -7,7 +7,7 @@ static PyObject* version(PyObject* module, PyObject* none) {
 }
 
 static PyMethodDef functions[] = {
-    {"version", version, METH_NOARGS, "Of the library that was loaded."},
+    {"version", version, METH_NOARGS, "Version of the loaded library."},
     {NULL, NULL, 0, NULL},
 };
 

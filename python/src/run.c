@@ -229,7 +229,7 @@ static PyObject* output_next(PyObject* object, PyObject* const* arguments, Py_ss
   else if ((status == BRIGADE_TIMEOUT ||
             (status == BRIGADE_ERROR_INTERRUPTED && wait_until_ns != 0)) &&
            !PyErr_Occurred())
-    PyErr_SetString(PyExc_TimeoutError, "no batch has come in that time");
+    PyErr_SetString(PyExc_TimeoutError, "no batch arrived within the timeout");
   else
     raise_status(status, NULL);
   wait_until_ns = 0;
@@ -267,25 +267,25 @@ static void output_dealloc(PyObject* object) {
 }
 
 static PyMethodDef run_methods[] = {
-    {"output", run_output, METH_O, "A handle on the output of that name."},
-    {"input", run_input, METH_O, "A handle on the input of that name."},
-    {"shared", run_shared, METH_O, "shared(name): the SharedTensor of that name."},
-    {"uploads", run_uploads, METH_O, "uploads(device): copies its batches there."},
-    {"stop", run_stop, METH_NOARGS, "Drains; the second call ends the run at once."},
-    {"wait", run_wait, METH_NOARGS, "Until every stage has ended."},
+    {"output", run_output, METH_O, "output(name): the Output with this name."},
+    {"input", run_input, METH_O, "input(name): the Input with this name."},
+    {"shared", run_shared, METH_O, "shared(name): the SharedTensor with this name."},
+    {"uploads", run_uploads, METH_O, "uploads(device): copies batches to the device."},
+    {"stop", run_stop, METH_NOARGS, "Drains the run; a second call ends it at once."},
+    {"wait", run_wait, METH_NOARGS, "Waits until every stage has ended."},
     {"state", run_state, METH_O,
-     "state(epoch): where the outputs stand, or at the beginning of a later epoch; bytes."},
-    {"mark", run_mark, METH_NOARGS, "Where the outputs stand, in a few bytes."},
-    {"state_at_mark", run_state_at_mark, METH_O, "state_at_mark(mark): the state of that moment."},
-    {"stats", run_stats, METH_NOARGS, "JSON, of this moment."},
-    {"summary", run_summary, METH_NOARGS, "JSON; waits."},
+     "state(epoch): the position of the outputs, or the beginning of a later epoch, as bytes."},
+    {"mark", run_mark, METH_NOARGS, "The position of the outputs, as a few bytes."},
+    {"state_at_mark", run_state_at_mark, METH_O, "state_at_mark(mark): the state at the mark."},
+    {"stats", run_stats, METH_NOARGS, "Current statistics as JSON."},
+    {"summary", run_summary, METH_NOARGS, "Waits for the end; the summary as JSON."},
     {"close", run_close, METH_NOARGS, "Ends the run at once."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot run_slots[] = {
     {Py_tp_dealloc, run_dealloc},
     {Py_tp_methods, run_methods},
-    {Py_tp_doc, "A graph that runs; of Graph.start()."},
+    {Py_tp_doc, "A running graph, returned by Graph.start()."},
     {0, NULL},
 };
 static PyType_Spec run_spec = {"brigade._brigade.Run", sizeof(Run), 0,
@@ -293,16 +293,17 @@ static PyType_Spec run_spec = {"brigade._brigade.Run", sizeof(Run), 0,
 
 static PyMethodDef output_methods[] = {
     {"next", (PyCFunction)(void (*)(void))output_next, METH_FASTCALL,
-     "next(epoch, file, line, seconds=0): a Batch, or None at the end; epoch -1: whichever comes."},
-    {"ended", output_ended, METH_NOARGS, "Whether nothing will be given any more."},
-    {"full", output_full, METH_NOARGS, "Whether as many batches are held as `hold:` allows."},
-    {"close", output_close, METH_NOARGS, "Gives up what was not read."},
+     "next(epoch, file, line, seconds=0): a Batch, or None at the end; epoch -1: any epoch."},
+    {"ended", output_ended, METH_NOARGS, "True if no more batches follow."},
+    {"full", output_full, METH_NOARGS,
+     "True if the program holds as many batches as `hold:` allows."},
+    {"close", output_close, METH_NOARGS, "Discards batches that were not read."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot output_slots[] = {
     {Py_tp_dealloc, output_dealloc},
     {Py_tp_methods, output_methods},
-    {Py_tp_doc, "What a program reads of a run."},
+    {Py_tp_doc, "An output of a run that the program reads."},
     {0, NULL},
 };
 static PyType_Spec output_spec = {"brigade._brigade.Output", sizeof(Output), 0,

@@ -63,7 +63,7 @@ static int shared_buffer(PyObject* object, Py_buffer* view, int flags) {
   Shared* self = (Shared*)object;
   const int readonly = (self->tensor.flags & BRIGADE_WRITABLE) == 0;
   const char* why = (flags & PyBUF_WRITABLE) && readonly
-                        ? "its replicas write it (own_part): make a copy"
+                        ? "its replicas write it (own_part); copy it before you write"
                         : why_other_order(&self->tensor, flags);
   if (why != NULL) {
     view->obj = NULL;
@@ -107,18 +107,19 @@ static PyObject* shared_set_initialised(PyObject* self, PyObject* none) {
 }
 
 static PyGetSetDef shared_properties[] = {
-    {"name", shared_name, NULL, "Its name in the graph.", NULL},
+    {"name", shared_name, NULL, "Name of the tensor in the graph.", NULL},
     {"dtype", shared_dtype, NULL, "'float32', ...", NULL},
-    {"shape", shared_shape, NULL, "With own_part, in a replica, the shape of its part.", NULL},
-    {"fill", shared_fill, NULL, "Whether this replica must initialize it before its first task.",
+    {"shape", shared_shape, NULL, "Shape; in a replica with own_part, the shape of its part.",
      NULL},
-    {"initialised", shared_initialised, NULL, "Whether it is initialized.", NULL},
+    {"fill", shared_fill, NULL, "True if this replica must initialize it before its first task.",
+     NULL},
+    {"initialised", shared_initialised, NULL, "True if it is initialized.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
 static PyMethodDef shared_methods[] = {
     {"set_initialised", shared_set_initialised, METH_NOARGS,
-     "A program that initializes it calls this; a replica need not."},
+     "Marks it as initialized; a replica need not call this."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -128,10 +129,9 @@ static PyType_Slot shared_slots[] = {
     {Py_tp_getset, shared_properties},
     {Py_tp_methods, shared_methods},
     {Py_tp_doc,
-     "A tensor of `shared:`, memory of all processes that map it.\n\n"
-     "`numpy.asarray` and `memoryview` view it without a copy, and keep it mapped; for bfloat16 "
-     "they\n"
-     "have its 16 bits."},
+     "A tensor of `shared:`, in memory shared by all processes that map it.\n\n`numpy.asarray` and "
+     "`memoryview` view it without a copy and keep it mapped; for bfloat16 they\nreturn the 16 "
+     "bits."},
     {0, NULL},
 };
 static PyType_Spec shared_spec = {"brigade.SharedTensor", sizeof(Shared), 0,

@@ -171,8 +171,8 @@ static PyObject* task_finish(PyObject* self, PyObject* none) {
   const Py_ssize_t views = ((Task*)self)->views[1];
   if (views == 0) return settle((Task*)self, brigade_worker_finish, NULL);
   PyErr_Format(PyExc_BufferError,
-               "%zd array%s of the task's outputs %s still there: `del` what holds it, so that "
-               "nobody writes what is another sample's then",
+               "%zd array%s of the task's outputs %s still in use; `del` the arrays before you "
+               "finish the task",
                views, views == 1 ? "" : "s", views == 1 ? "is" : "are");
   return NULL;
 }
@@ -210,12 +210,12 @@ static PyObject* task_settled(PyObject* self, void* none) {
 }
 
 static PyGetSetDef task_properties[] = {
-    {"samples", task_samples, NULL, "1, or the batch's.", NULL},
-    {"source", task_source, NULL, "The port it came through, if there are several.", NULL},
+    {"samples", task_samples, NULL, "Number of samples: 1, or the size of the batch.", NULL},
+    {"source", task_source, NULL, "The input port, if there are several.", NULL},
     {"inputs", task_inputs, NULL, "Names of the tensors to read.", NULL},
     {"outputs", task_outputs, NULL, "Names of the tensors to write.", NULL},
-    {"views", task_views, NULL, "How many buffers of its tensors are still held.", NULL},
-    {"settled", task_settled, NULL, "Whether it was finished, dropped, or failed.", NULL},
+    {"views", task_views, NULL, "Number of live buffers of its tensors.", NULL},
+    {"settled", task_settled, NULL, "True if it was finished or dropped, or has failed.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyMethodDef task_methods[] = {
@@ -225,11 +225,11 @@ static PyMethodDef task_methods[] = {
     {"resize", task_resize, METH_VARARGS,
      "resize(name, sizes): sets the shape of a ragged output; earlier arrays keep the old one."},
     {"random", task_random, METH_VARARGS,
-     "random(i=0, count=1): the first words of the random numbers of sample i."},
+     "random(i=0, count=1): the first random words of sample i."},
     {"finish", task_finish, METH_NOARGS,
-     "Finishes it: its outputs are written, and no array of them exists."},
-    {"drop", task_drop, METH_NOARGS, "Its samples have no output."},
-    {"error", task_error, METH_O, "error(why): its samples have failed."},
+     "Finishes the task; its outputs are written and no array of them exists."},
+    {"drop", task_drop, METH_NOARGS, "Drops its samples."},
+    {"error", task_error, METH_O, "error(why): marks its samples as failed."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot task_slots[] = {
@@ -237,9 +237,9 @@ static PyType_Slot task_slots[] = {
     {Py_tp_getset, task_properties},
     {Py_tp_methods, task_methods},
     {Py_tp_doc,
-     "A sample, or a batch of them, that this replica works on, until it is settled by finish(),\n"
-     "drop() or error(). Then its slots are used again: no Tensor of it gives a view, and\n"
-     "remaining views read, or worse write, other samples."},
+     "A sample or batch that this replica processes until finish(), drop() or error() settles "
+     "it.\nThen its slots are reused: its Tensors return no views, and remaining views read "
+     "or\noverwrite other samples."},
     {0, NULL},
 };
 static PyType_Spec task_spec = {"brigade.Task", sizeof(Task), 0,
@@ -249,7 +249,7 @@ static PyStructSequence_Field sample_fields[] = {
     {"number", "in the stream through all epochs"},   {"epoch", NULL}, {"index", "in its epoch"},
     {"id", "in its source: the same in every epoch"}, {NULL, NULL},
 };
-static PyStructSequence_Desc sample_description = {"brigade.Sample", "What a sample is called.",
+static PyStructSequence_Desc sample_description = {"brigade.Sample", "The identity of a sample.",
                                                    sample_fields, 4};
 
 int add_task_types(PyObject* module) {

@@ -59,7 +59,7 @@ typedef struct {
 static int read_parts(PyObject* tensors, PyObject* addresses, Parts* parts) {
   parts->count = PyTuple_Size(tensors);
   if (PyTuple_Size(addresses) != parts->count) {
-    PyErr_SetString(PyExc_ValueError, "expected an address for each tensor");
+    PyErr_SetString(PyExc_ValueError, "expected one address per tensor");
     return -1;
   }
   parts->tensors = calloc((size_t)parts->count + 1, sizeof *parts->tensors);
@@ -139,15 +139,16 @@ static void upload_dealloc(PyObject* object) {
 }
 
 static PyMethodDef uploads_methods[] = {
-    {"report", uploads_report, METH_NOARGS, "What was pinned and what that took, or why not."},
+    {"report", uploads_report, METH_NOARGS,
+     "How much memory was pinned and in what time, or why none was."},
     {"copy", uploads_copy, METH_VARARGS,
-     "copy(batch, tensors, addresses, stream, targets): an Upload, which holds `targets`."},
+     "copy(batch, tensors, addresses, stream, targets): an Upload; it keeps `targets` alive."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot uploads_slots[] = {
     {Py_tp_dealloc, uploads_dealloc},
     {Py_tp_methods, uploads_methods},
-    {Py_tp_doc, "Copies batches of a run to a device; of Run.uploads()."},
+    {Py_tp_doc, "Copies the batches of a run to a device; returned by Run.uploads()."},
     {0, NULL},
 };
 static PyType_Spec uploads_spec = {"brigade._brigade.Uploads", sizeof(Uploads), 0,
@@ -155,14 +156,15 @@ static PyType_Spec uploads_spec = {"brigade._brigade.Uploads", sizeof(Uploads), 
                                    uploads_slots};
 
 static PyMethodDef upload_methods[] = {
-    {"wait_on", upload_await, METH_O, "wait_on(stream): what it is told from now on waits."},
-    {"wait", upload_wait, METH_NOARGS, "This thread waits."},
+    {"wait_on", upload_await, METH_O,
+     "wait_on(stream): later work on the stream waits for the copy."},
+    {"wait", upload_wait, METH_NOARGS, "Blocks this thread until the copy is done."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot upload_slots[] = {
     {Py_tp_dealloc, upload_dealloc},
     {Py_tp_methods, upload_methods},
-    {Py_tp_doc, "A batch on its way. Where nobody has waited for it, its end does."},
+    {Py_tp_doc, "A copy in progress. Its destructor waits for the copy."},
     {0, NULL},
 };
 static PyType_Spec upload_spec = {"brigade._brigade.Upload", sizeof(Upload), 0,

@@ -125,19 +125,21 @@ static void worker_dealloc(PyObject* object) {
 }
 
 static PyMethodDef worker_methods[] = {
-    {"describe", worker_describe, METH_NOARGS, "A dict; `params` is JSON."},
-    {"next", worker_next, METH_NOARGS, "The next Task, or None at the end; waits."},
-    {"shared", worker_shared, METH_O, "shared(name): the SharedTensor of that name."},
-    {"report", worker_report, METH_VARARGS, "report(name, value): a count, or a float."},
-    {"log", worker_log, METH_O, "log(line)."},
-    {"fail", worker_fail, METH_O, "fail(why): the run ends."},
-    {"close", worker_close, METH_NOARGS, "At the end; before it the replica counts as dead."},
+    {"describe", worker_describe, METH_NOARGS,
+     "A dict that describes the replica; `params` is JSON."},
+    {"next", worker_next, METH_NOARGS, "Waits for the next Task; None at the end."},
+    {"shared", worker_shared, METH_O, "shared(name): the SharedTensor with this name."},
+    {"report", worker_report, METH_VARARGS, "report(name, value): reports a count or a float."},
+    {"log", worker_log, METH_O, "log(line): logs a line."},
+    {"fail", worker_fail, METH_O, "fail(why): ends the run with an error."},
+    {"close", worker_close, METH_NOARGS,
+     "Ends the replica; a replica that exits without it counts as crashed."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot worker_slots[] = {
     {Py_tp_dealloc, worker_dealloc},
     {Py_tp_methods, worker_methods},
-    {Py_tp_doc, "This process as a replica; of attach()."},
+    {Py_tp_doc, "This process as a replica; returned by attach()."},
     {0, NULL},
 };
 static PyType_Spec worker_spec = {"brigade._brigade.Worker", sizeof(Worker), 0,
@@ -145,7 +147,8 @@ static PyType_Spec worker_spec = {"brigade._brigade.Worker", sizeof(Worker), 0,
                                   worker_slots};
 
 static PyMethodDef functions[] = {
-    {"attach", attach, METH_NOARGS, "Once, in the process that `exec:` has started: a Worker."},
+    {"attach", attach, METH_NOARGS,
+     "Returns the Worker; call it once, in a process that `exec:` has started."},
     {NULL, NULL, 0, NULL},
 };
 

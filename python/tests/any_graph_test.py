@@ -80,12 +80,12 @@ class Held(unittest.TestCase):
 
         for function, said in (
                 (json.dumps, 'write "json:dumps"'), (pathlib.Path, r'write "pathlib\S*:Path"'),
-                (local, 'move local to a file of its own, and write "FILE.py:local"'),
-                (lambda data: data, 'move it to a file of its own, and write "FILE.py:NAME"'),
-                (Written, 'move Written to a file of its own')):
+                (local, 'move local to a separate file, and write "FILE.py:local"'),
+                (lambda data: data, 'move it to a separate file, and write "FILE.py:NAME"'),
+                (Written, 'move Written to a separate file')):
             graph = {"stages": {"work": {"transform": "python", "params": {"call": function}}}}
-            with self.assertRaisesRegex(TypeError, "a graph names functions, because replicas "
-                                        "import them: " + said):
+            with self.assertRaisesRegex(TypeError, "a graph contains functions by name, "
+                                        "because replicas import them; " + said):
                 brigade.Loader(graph)
 
     def test_a_list_of_batches_is_told_what_to_do(self):

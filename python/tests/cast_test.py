@@ -48,27 +48,27 @@ class Cast(unittest.TestCase):
         for values in ([0, .25, 1], [.2, .7, .5], [-1e-7, .5, 1 + 1e-6]):
             with self.subTest(values=values):
                 said = copied(numpy.array(values, "f4"), "u1")
-                self.assertRegex(said, r"^x is uint8, found float32 with values from \S+ to \S+: "
+                self.assertRegex(said, r"^x is uint8, found float32 with values from \S+ to \S+; "
                                  r'return \(x \* 255\)\.round\(\)\.astype\("uint8"\), or declare '
                                  r"f32 for it in `outputs`$")
         self.assertRegex(copied([0., 1., 1.], "u1"),
-                         r'all of them 0 or 1: return x\.astype\("uint8"\) where they are numbers '
-                         r'of classes, \(x \* 255\)\.astype\("uint8"\) where 1 is white, or')
+                         r'all of them 0 or 1; return x\.astype\("uint8"\) for class numbers, or '
+                         r'\(x \* 255\)\.astype\("uint8"\) if 1 is white, or')
 
     def test_the_advice_fits_the_values(self):
         for values, dtype, said in (
-                ([0, 100.5, 255], "u1", r'from 0 to 255: return x\.round\(\)\.astype\("uint8"\), '),
-                ([0, 7., 255], "u1", r'from 0 to 255: return x\.astype\("uint8"\), or declare f64'),
-                ([-2.1, 0, 2.6], "u1", r"from -2\.1 to 2\.6, which uint8 cannot hold: bring them "
+                ([0, 100.5, 255], "u1", r'from 0 to 255; return x\.round\(\)\.astype\("uint8"\), '),
+                ([0, 7., 255], "u1", r'from 0 to 255; return x\.astype\("uint8"\), or declare f64'),
+                ([-2.1, 0, 2.6], "u1", r"from -2\.1 to 2\.6, which uint8 cannot hold; scale them "
                  r'to 0 to 255 and return x\.astype\("uint8"\), or declare f64 '),
-                ([-.5, .5], "i1", "of which int8 keeps no fractions"),
-                ([0, numpy.nan], "u1", "NaN or infinite, which uint8 does not have, or declare"),
-                ([numpy.inf, 1], "i8", "NaN or infinite, which int64 does not have"),
-                ([3, 4], "u1", r'found int64 with values from 3 to 4: return x\.astype\("uint8"\)'),
+                ([-.5, .5], "i1", "whose fractions int8 cannot hold; scale them and return"),
+                ([0, numpy.nan], "u1", "NaN or infinite values, which uint8 cannot hold; replace"),
+                ([numpy.inf, 1], "i8", "NaN or infinite values, which int64 cannot hold"),
+                ([3, 4], "u1", r'found int64 with values from 3 to 4; return x\.astype\("uint8"\)'),
                 ([3, -4], "u1", "found int64 with values from -4 to 3, which uint8 cannot hold"),
-                ([.2, .7], "?", "found float64: return a comparison, such as x > 0.5"),
-                ([1j, 2], "f4", r'found complex128: .* abs\(x\)\.astype\("float32"\)$'),
-                (["a", "b"], "f4", "found <U1: return numbers"),
+                ([.2, .7], "?", "found float64; return a comparison, such as x > 0.5"),
+                ([1j, 2], "f4", r'found complex128; .* abs\(x\)\.astype\("float32"\)$'),
+                (["a", "b"], "f4", "found <U1; return numbers"),
                 (numpy.zeros((0, 3)), "u1", "not converted automatically")):
             with self.subTest(values=values, dtype=dtype):
                 self.assertRegex(copied(values, dtype), said)
@@ -88,11 +88,11 @@ class Cast(unittest.TestCase):
             file = pathlib.Path(folder) / "stages.py"
             file.write_text(STAGES)
             for name, batch, said in (
-                    ("levels", 0, r"image is uint8, found float32 with values from 0\.5 to 0\.5: "
+                    ("levels", 0, r"image is uint8, found float32 with values from 0\.5 to 0\.5; "
                      r'return \(image \* 255\)\.round\(\)\.astype\("uint8"\)'),
-                    ("ragged", 5, r"image is uint8, found float64 with values from 0 to 1: return "
+                    ("ragged", 5, r"image is uint8, found float64 with values from 0 to 1; return "
                      r"\(image \* 255\)"),
-                    ("halves", 0, "expected bfloat16, which NumPy does not have, found float32")):
+                    ("halves", 0, "expected bfloat16, which NumPy does not support, found ")):
                 graph = {"stages": {
                     "numbers": {"producer": "synthetic",
                                 "params": {"count": 9, "shape": [3], "dtype": "f32"}},

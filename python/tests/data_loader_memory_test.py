@@ -147,7 +147,7 @@ class Lines(unittest.TestCase):
                 self.assertLogs("brigade", "WARNING") as log, open_loader() as loader:
             kept = [batch[0][:1] for _ in range(2) for batch in loader]
         self.assertEqual((len(kept), len(log.output)), (2 * BATCHES, 1))
-        self.assertIn("keep a copy (tensor.clone()", log.output[0])
+        self.assertIn("copy what you need longer (tensor.clone()", log.output[0])
 
     def test_none_of_a_loop_that_keeps_labels(self):
         with mock.patch.object(_arena, "_HELD_MAX", 10 * MB), \

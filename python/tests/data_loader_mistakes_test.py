@@ -39,7 +39,7 @@ class Mistakes(unittest.TestCase):
 
     def test_a_batch_that_cannot_be_sent(self):
         with open_loader(Numbers(3), num_workers=1, collate_fn=data_sets.generator) as loader:
-            with self.assertRaisesRegex(TypeError, "what a worker has made cannot be sent to the "
+            with self.assertRaisesRegex(TypeError, "the result of a worker cannot be sent to the "
                                                    "program: cannot pickle 'generator'"):
                 next(iter(loader))
 
@@ -47,7 +47,7 @@ class Mistakes(unittest.TestCase):
         with open_loader(Large(4), 1, num_workers=1, worker_init_fn=at_most_4_mib) as loader:
             iterator = iter(loader)
             sizes = [len(next(iterator)[0]) for _ in range(2)]
-            with self.assertRaisesRegex(MemoryError, "one may have 3145728; take a smaller batch"):
+            with self.assertRaisesRegex(MemoryError, "limit of 3145728; use a smaller batch"):
                 next(iterator)
             self.assertEqual([*sizes, len(next(iterator)[0])], 3 * [100000])
 
@@ -71,14 +71,14 @@ class Mistakes(unittest.TestCase):
                 ("num_workers=300: expected a whole", {"num_workers": 300}),
                 ("prefetch_factor=0: expected a whole", {"prefetch_factor": 0, "num_workers": 1}),
                 ("non-negative", {"timeout": -1}),
-                ("batches each worker is ahead", {"prefetch_factor": 2}),
+                ("prefetch_factor=2 needs num_workers", {"prefetch_factor": 2}),
                 ("needs num_workers", {"persistent_workers": True}),
                 ("mutually exclusive", {"sampler": [1], "shuffle": True}),
                 ("mutually exclusive", {"batch_sampler": [[1]], "batch_size": 2}),
                 ("mutually exclusive", {"batch_size": None, "drop_last": True}),
                 ("positive integer", {"batch_size": 0}),
                 ("expected one of", {"multiprocessing_context": "no", "num_workers": 1}),
-                ("of workers", {"multiprocessing_context": "spawn"})):
+                ("context needs num_workers", {"multiprocessing_context": "spawn"})):
             with self.assertRaisesRegex(ValueError, message):
                 open_loader(Numbers(3), **options)
         for name, value in (("num_workers", "2"), ("prefetch_factor", 1.5), ("timeout", "1")):
@@ -89,9 +89,9 @@ class Mistakes(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "an iterable dataset has its own order"):
             open_loader(Parts(3), shuffle=True)
         loader = open_loader(Numbers(3), multiprocessing_context="spawn", num_workers=1)
-        with self.assertRaisesRegex(ValueError, "make another one"):
+        with self.assertRaisesRegex(ValueError, "create a new one"):
             loader.batch_size = 3
-        with self.assertRaisesRegex(ValueError, "expected what state_dict"):
+        with self.assertRaisesRegex(ValueError, "expected the result of state_dict"):
             loader.load_state_dict({"version": 7})
 
     def test_a_batch_that_takes_too_long(self):

@@ -111,7 +111,7 @@ class Programs(unittest.TestCase):
                     print(error, file=sys.stderr)
             """))
         for name in ("double", "Large"):
-            self.assertIn(f"{name} is defined in __main__, which workers of the server do not run: "
+            self.assertIn(f"{name} is defined in __main__, which workers of the server do not run; "
                           "move it to a module", error)
 
     def test_a_worker_that_exits_with_0_is_named_in_words_of_a_loader(self):
@@ -124,7 +124,7 @@ class Programs(unittest.TestCase):
                 print(error, file=sys.stderr)
             """)
         self.assertIn(") exited with code 0 before its work was done with a batch in flight", error)
-        self.assertIn("batch 0 has ended its worker 3 times", error)
+        self.assertIn("batch 0 ended its worker 3 times", error)
         self.assertNotIn("exec:", error)
 
     def test_a_global_that_a_class_of_main_uses_is_named(self):

@@ -133,7 +133,7 @@ class Workers(WithMark):
             self.assertEqual([i for (i, *_), in batches], list(range(12)))
             lines = [line for line in log.output if "SIGKILL" in line]
             self.assertEqual(len(lines), 1, log.output)
-            expression = "killed by SIGKILL .*; started again [^;]*"
+            expression = "killed by SIGKILL .*; restarted [^;]*"
             expression += "; it calls worker_init_fn again, so .* may differ" if anew else "$"
             self.assertRegex(lines[0], expression)
             (untouched,) = of_brigade(dataset(12), worker_init_fn=init)

@@ -146,7 +146,7 @@ class Forked(unittest.TestCase):
         log = "\n".join(log.output)
         self.assertIn("from a server, and the dataset is pickled, because the thread 'prefetcher' "
                       "is busy", log)
-        self.assertIn("forks the program though the thread 'prefetcher' is busy", log)
+        self.assertIn("forks the program although the thread 'prefetcher' is busy", log)
 
     def test_other_threads_and_devices_make_it_a_server(self):
         found = []
@@ -185,7 +185,7 @@ class Server(unittest.TestCase):
         with mock.patch.object(_forker, "_server", None), \
                 mock.patch.object(_forker, "command", lambda: [sys.executable, "-c", "1/0"]), \
                 mock.patch.object(_forker.subprocess, "Popen", quiet_popen):
-            with self.assertRaisesRegex(RuntimeError, "ends as soon as it is started, with code 1"):
+            with self.assertRaisesRegex(RuntimeError, "ends immediately with code 1"):
                 asked(os.getpid, **self.SPAWN)
 
 
@@ -214,7 +214,7 @@ class Killed(unittest.TestCase):
             iterator = iter(loader)
             self.kill_both(iterator, loader)
             self.assertEqual(sum(1 for _ in iterator), 59)
-        self.assertIn("the process that forks workers was killed by SIGKILL; another one",
+        self.assertIn("the process that forks workers was killed by SIGKILL; a new one",
                       "\n".join(log.output))
 
     def test_control_nobody_looks_for_the_forker(self):
@@ -272,7 +272,7 @@ class Killed(unittest.TestCase):
                     pids.add(next(iterator)[0])
                 pids |= {batch[0] for batch in iterator}
                 self.assertLessEqual(pids, workers(), where)
-            self.assertIn("another one takes its place", "\n".join(log.output))
+            self.assertIn("a new one replaces it", "\n".join(log.output))
             self.assertEqual(set(children()) - before, set(), where)
 
     def test_the_end_of_a_loader_whose_forker_was_killed(self):
@@ -300,7 +300,7 @@ class Lines(unittest.TestCase):
         self.assertIsNone(_data_events.told_of(event, "", is_stopped=True))
         self.assertEqual(_data_events.told_of(event, "").text,  # control
                          "DataLoader: worker 0 cannot start: the process that forks workers has "
-                         "ended; started again at once")
+                         "ended; restarted at once")
 
 
 class Programs(unittest.TestCase):

@@ -128,7 +128,7 @@ class Epochs(unittest.TestCase):
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 list(loader)
-        self.assertIn("was said to be 4", str(caught[0].message))
+        self.assertIn("reported length 4", str(caught[0].message))
 
 
 class Iterables(unittest.TestCase):
@@ -198,7 +198,7 @@ class Iterables(unittest.TestCase):
         with open_loader(Parts(21), 2, num_workers=2) as loader:
             next(iter(loader))
             state = loader.state_dict()
-        with self.assertRaisesRegex(ValueError, "num_workers was 2, is 0"):
+        with self.assertRaisesRegex(ValueError, "num_workers was 2, is now 0"):
             open_loader(Parts(21), 2).load_state_dict(state)
 
 
@@ -246,12 +246,12 @@ class Deaths(unittest.TestCase):
     def test_of_a_batch_that_ends_every_worker(self):
         with open_loader(Failing(10, at=5, how="exit"), 2, num_workers=2) as loader:
             with self.assertLogs("brigade", "WARNING") as lines, \
-                    self.assertRaisesRegex(RuntimeError, "batch 2 has ended its worker 3 times"):
+                    self.assertRaisesRegex(RuntimeError, "batch 2 ended its worker 3 times"):
                 list(loader)
             for line in lines.output:
                 self.assertRegex(line, r"DataLoader: worker \d \(pid \d+\) exited with code 3 with "
-                                       r"a batch in flight;( that batch has ended 3 workers;)? "
-                                       r"started again (at once|in \d.\d ms)$")
+                                       r"a batch in flight;( that batch has crashed 3 workers;)? "
+                                       r"restarted (at once|in \d.\d ms)$")
             self.assertEqual(len(lines.output), 3)
             loader.dataset.at = None
             self.assertEqual(len(list(loader)), 5, "with new workers")
@@ -283,7 +283,7 @@ class Workers(unittest.TestCase):
             with open_loader(Numbers(4), num_workers=1) as loader:
                 iter(loader)
         for line in log.output:
-            self.assertNotRegex(line, "samples/s|stopp|ended at once|epoch")
+            self.assertNotRegex(line, "samples/s|stopp|ended immediately|epoch")
 
     def test_are_told_who_they_are(self):
         with open_loader(Counted(8), 1, num_workers=2, worker_init_fn=told) as loader:

@@ -82,7 +82,7 @@ class Torch(unittest.TestCase):
 
     def test_data_pipes_are_refused(self):
         from torch.utils.data.datapipes.iter import IterableWrapper
-        with self.assertRaisesRegex(ValueError, "is a DataPipe, .*: read it in an IterableDataset"):
+        with self.assertRaisesRegex(ValueError, "is a DataPipe, .*; wrap it in an IterableDataset"):
             open_loader(IterableWrapper(range(3)))
 
     def test_a_loader_of_torch_s_that_forks_harms_nobody(self):
@@ -218,7 +218,7 @@ class Torch(unittest.TestCase):
                                     worker_init_fn=at_most_4_mib, **options) as loader:
                 iterator = iter(loader)
                 for _ in range(2):
-                    with self.assertRaisesRegex(MemoryError, "take a smaller batch_size"):
+                    with self.assertRaisesRegex(MemoryError, "use a smaller batch_size"):
                         next(iterator)
 
     def test_what_a_worker_keeps_is_nobody_else_s(self):

@@ -68,7 +68,7 @@ class Loaders(unittest.TestCase):
     def test_control_a_batch_released_at_once_is_noticed(self):
         with device_is(LATE + " early"), brigade.Loader(graph(), device="host") as loader:
             kept = []
-            with self.assertRaisesRegex(brigade.DeviceError, "given back before the event"):
+            with self.assertRaisesRegex(brigade.DeviceError, "returned before the event"):
                 for _ in range(100):
                     for batch in loader:
                         kept.append(batch)
@@ -186,7 +186,8 @@ class Batches(unittest.TestCase):
                 brigade.Loader(graph(), device="host") as loader:
             self.assertEqual(sum(batch.size for batch in loader), SAMPLES)
         self.assertEqual(len(caught.output), 1)
-        self.assertRegex(caught.output[0], "copies ordinary memory, more slowly: .* 0 B may be had")
+        self.assertRegex(caught.output[0], "copies from pageable memory, which is slower: .*"
+                         " limit is 0 B")
         with device_is(""), self.assertLogs("brigade", "INFO") as caught, \
                 brigade.Loader(graph(), device="host") as loader:
             list(loader)
@@ -202,8 +203,8 @@ class Mistakes(unittest.TestCase):
     def test_devices_that_cannot_be_had(self):
         self.refused(ValueError, "device='mps': expected cuda, cuda:N, host, or cpu", device="mps")
         self.refused(ValueError, "device='gpu': expected cuda", device="gpu")
-        self.refused(TypeError, "tensors='numpy' asks for others", device="host", tensors="numpy")
-        self.refused(ValueError, "prefetch=2 is of batches", prefetch=2)
+        self.refused(TypeError, "found tensors='numpy'", device="host", tensors="numpy")
+        self.refused(ValueError, "prefetch=2 needs device=", prefetch=2)
         self.refused(ValueError, "prefetch=-1: expected a whole number from 0", device="host",
                      prefetch=-1)
         with mock.patch.object(torch.version, "cuda", None):
@@ -233,7 +234,7 @@ class Mistakes(unittest.TestCase):
 
     def test_arrays_of_numpy_go_nowhere(self):
         with brigade.Loader(graph(), tensors="dlpack") as loader:
-            with self.assertRaisesRegex(TypeError, "these are tensors of dlpack; import torch"):
+            with self.assertRaisesRegex(TypeError, "expected torch tensors, found dlpack; import"):
                 next(iter(loader)).to("cuda")
 
 

@@ -68,7 +68,7 @@ class Events(unittest.TestCase):
         with self.assertLogs("brigade", "ERROR") as log, \
                 open_loader(graph(), epochs=1, on_event=raises) as loader:
             self.assertEqual(sum(batch.size for batch in loader), SAMPLES)
-        self.assertIn("on_event has raised", log.output[0])
+        self.assertIn("on_event raised an exception", log.output[0])
 
 
 def ignore(event):
@@ -116,20 +116,20 @@ class OfADataLoader(unittest.TestCase):
             self.assertEqual((died.stage, died.pid, died.signal, died.next, died.sample),
                              ("DataLoader", pid, signal.SIGKILL, "restart", None))
             self.assertRegex(died.text, rf"DataLoader: worker {died.replica} \(pid {pid}\) was "
-                                        "killed by SIGKILL.*; started again")
+                                        "killed by SIGKILL.*; restarted")
             self.assertEqual((restarted.stage, restarted.replica), ("DataLoader", died.replica))
             self.assertNotIn(restarted.pid, (0, pid, os.getpid()))
             self.assertEqual(self.of("quarantined"), [])
 
     def test_of_a_batch_that_ends_every_worker(self):
         with self.open(Failing(10, at=5, how="exit")) as loader:
-            with self.assertRaisesRegex(RuntimeError, "batch 2 has ended its worker 3 times"):
+            with self.assertRaisesRegex(RuntimeError, "batch 2 ended its worker 3 times"):
                 list(loader)
         self.assertEqual([event.exit_code for event in self.of("died")], [3, 3, 3])
         (quarantined,) = self.of("quarantined")
         self.assertEqual(quarantined.deaths, 3)
         self.assertEqual((quarantined.text, quarantined.sample),
-                         ("DataLoader: a batch has ended 3 workers", None))
+                         ("DataLoader: a batch crashed 3 workers", None))
         self.assertEqual((self.events[-1].kind, self.events[-1].exit_code), ("ended", 1))
 
     def test_of_the_end_and_what_workers_print(self):
@@ -163,7 +163,7 @@ class OfADataLoader(unittest.TestCase):
             with self.assertRaisesRegex(TypeError, "on_event=5: expected a function"):
                 made([1], on_event=5)
         loader = brigade.DataLoader([1], collate_fn=list)
-        with self.assertRaisesRegex(ValueError, "on_event of a DataLoader is set when it is made"):
+        with self.assertRaisesRegex(ValueError, "on_event of a DataLoader cannot be changed"):
             loader.on_event = ignore
 
 

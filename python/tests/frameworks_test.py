@@ -119,7 +119,7 @@ class ClassRelation(unittest.TestCase):
                                                      torch.utils.data.DataLoader)])"""
         out, error = run(code, error=True)
         self.assertEqual(out, "[1, 1]")
-        self.assertRegex(error, "(?s)^DataLoader: frameworks .* no, with torch's.* before that")
+        self.assertRegex(error, "(?s)^DataLoader: frameworks .* no, with torch's.* before you")
 
     def test_no_method_of_torch_s_runs_on_it_unseen(self):
         """What torch's class has and ours has not: looked at, and right as it is."""
@@ -154,7 +154,7 @@ class ClassRelation(unittest.TestCase):
     def test_one_iterator_for_many_epochs(self):
         loader = ManyEpochs(range(8), batch_size=4, num_workers=1)
         self.assertEqual([batches(loader) for _ in range(2)], [[[0, 1, 2, 3], [4, 5, 6, 7]]] * 2)
-        with self.assertRaisesRegex(ValueError, "batch_sampler of a ManyEpochs is set when"):
+        with self.assertRaisesRegex(ValueError, "batch_sampler of a ManyEpochs cannot be changed"):
             loader.batch_sampler = []
         loader.close()
 

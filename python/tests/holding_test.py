@@ -53,7 +53,7 @@ class Holding(unittest.TestCase):
             self.assertEqual(seen(next(iterator)), expected)
             thread.join()
         self.assertEqual(len(log.output), 1)
-        self.assertRegex(log.output[0], "waits for the program to release a batch, at most "
+        self.assertRegex(log.output[0], "waits for the program to release a batch, for at most "
                          "`hold_timeout: 1h`: the program holds 1 of `hold: 1`.* batch 0 .taken at")
 
     def test_those_of_earlier_epochs_hold_up_nothing(self):

@@ -100,7 +100,7 @@ class Lengths(unittest.TestCase):
         with open_loader(graph, output, **options) as loader:
             with self.assertRaises(TypeError) as caught:
                 len(loader)
-        start = "an epoch has is not known before it has been read: "
+        start = " is unknown until an epoch has been read: "
         self.assertIn(start, str(caught.exception))
         return str(caught.exception).split(start)[1]
 
@@ -254,7 +254,7 @@ class Python(Lengths):
             self.assertEqual(len(loader), 7)
             for _ in range(2):
                 self.assertEqual(sum(batch.size for batch in loader), 49)
-        self.assertEqual(told.getvalue().count("others has dropped a sample"), 1, told.getvalue())
+        self.assertEqual(told.getvalue().count("others dropped a sample"), 1, told.getvalue())
 
 
 class Configs(Lengths):

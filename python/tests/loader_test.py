@@ -177,7 +177,7 @@ class Positions(unittest.TestCase):
             loader.load_state_dict(state)
             with self.assertRaisesRegex(brigade.RunError, "numbers.shuffle"):
                 iter(loader)
-            with self.assertRaisesRegex(ValueError, "expected what state_dict"):
+            with self.assertRaisesRegex(ValueError, "expected the result of state_dict"):
                 loader.load_state_dict({"epoch": 1})
 
 
@@ -195,7 +195,7 @@ class BadUse(unittest.TestCase):
         self.refused(brigade.GraphError, "no such file", "/nowhere/train.yaml")
         self.refused(brigade.GraphError, "there is no stage", graph(), "trian")
         two = graph(test={"consumer": "application", "from": "work"})
-        self.refused(ValueError, 'output="NAME": the graph has train, test', two)
+        self.refused(ValueError, 'output="NAME"; the graph has train, test', two)
         self.refused(brigade.GraphError, "hold", graph(), hold=0)
         self.refused(ValueError, "hold_timeout=-1: expected a number of seconds", graph(),
                      hold_timeout=-1)
@@ -221,7 +221,7 @@ class BadUse(unittest.TestCase):
             self.assertRegex(repr(batch.row(0)),
                              r"Row\(data: float32\[3\]; id \d+, epoch 0, index 0\)")
             self.assertIn("<brigade.Loader of train: ", repr(loader))
-            with self.assertRaisesRegex(ValueError, "expected what state_dict"):
+            with self.assertRaisesRegex(ValueError, "expected the result of state_dict"):
                 loader.load_state_dict({"version": 1, "epoch": 0})
         with self.assertRaisesRegex(ValueError, "closed"):
             iter(loader)

@@ -153,7 +153,7 @@ class Payloads(InTemporary):
                     got = Payload.read(os.getpid(), payload.place)
                     numpy.testing.assert_array_equal(got, array)
                     continue
-                with self.assertRaisesRegex(RuntimeError, "is not the file that the dataset"):
+                with self.assertRaisesRegex(RuntimeError, "was replaced or truncated"):
                     Payload.read(os.getpid(), payload.place)
                 os.rename(self.path + "old", self.path)  # control: the same call with its own file
                 numpy.testing.assert_array_equal(Payload.read(os.getpid(), payload.place), array)

@@ -140,7 +140,7 @@ class OpenCvCodecsTest(unittest.TestCase):
         exr = self.write("one.exr", picture(3, 1, "f4"))
         done = self.run_program(exr, environment={VARIABLE: ""})
         self.assertEqual(done.returncode, 1)
-        self.assertIn(f"OpenCV reads only where the environment has {VARIABLE}=1", done.stderr)
+        self.assertIn(f"decodes only with the environment variable {VARIABLE}=1", done.stderr)
         jp2 = self.write("one.jp2", picture()).read_bytes()
         header = self.folder / "header.jp2"
         header.write_bytes(jp2[:60])
@@ -155,8 +155,8 @@ class OpenCvCodecsTest(unittest.TestCase):
             [found] = self.decode(path)
             numpy.testing.assert_array_equal(found[..., ::-1], cv2.imread(str(path)))
             return
-        said = (f"it is an AVIF file, which OpenCV {cv2.__version__} does not read; convert it to "
-                "PNG, JPEG or WebP, or build with an OpenCV that has AVIF (4.8 or later, with "
+        said = (f"it is an AVIF file, which OpenCV {cv2.__version__} cannot decode; convert it to "
+                "PNG, JPEG or WebP, or build with an OpenCV that supports AVIF (4.8 or later, with "
                 "libavif)")
         path = self.folder / "one.avif"
         for brands, is_avif in ((b"avif\0\0\0\0avifmif1miaf", True),

@@ -65,8 +65,8 @@ class Doctor(unittest.TestCase):
 
     def test_teams_of_libraries_are_named_and_the_budget_has_none(self):
         said = self.said_of(3 * CORES)
-        self.assertRegex(said, r"graph crowd +\d+ threads at work on \d+ cores?: \d+ in work\.0")
-        self.assertNotIn("threads at work", self.said_of(None))
+        self.assertRegex(said, r"graph crowd +\d+ busy threads on \d+ cores?: \d+ in work\.0")
+        self.assertNotIn("busy threads", self.said_of(None))
 
 
 if __name__ == "__main__":

@@ -175,8 +175,8 @@ class Versions(unittest.TestCase):
             self.assertIn("fits", self.said_by_import(self.copied(folder, brigade.__version__)))
         with tempfile.TemporaryDirectory() as folder:
             said = self.said_by_import(self.copied(folder, "9.8.7"))
-            self.assertRegex(said, f"package brigade 9.8.7, its module is of {brigade.__version__} "
-                             f"and found libbrigade {brigade.__version__}: install the package")
+            self.assertRegex(said, f"found package 9.8.7, module {brigade.__version__} and "
+                             f"libbrigade {brigade.__version__}; reinstall the package")
 
     def test_of_the_library(self):
         compiler = shutil.which("cc")
@@ -188,7 +188,7 @@ class Versions(unittest.TestCase):
                            input='const char* brigade_version(void) { return "0.0.9"; }',
                            check=True)
             said = self.said_by_import(self.PACKAGE.parent, LD_PRELOAD=str(other))
-        self.assertRegex(said, "found libbrigade 0.0.9: .*look at LD_LIBRARY_PATH and LD_PRELOAD")
+        self.assertRegex(said, "and libbrigade 0.0.9; .*check LD_LIBRARY_PATH and LD_PRELOAD")
 
     def test_of_a_library_that_is_gone(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -199,7 +199,7 @@ class Versions(unittest.TestCase):
             module.write_bytes(content)  # which looks for native/lib beside itself
             pathlib.Path(folder, "brigade", "native").unlink()
             said = self.said_by_import(folder)
-        self.assertRegex(said, "its library does not fit or is missing; install the package again "
+        self.assertRegex(said, "cannot load its library; reinstall the package "
                          r"\(libbrigade.so")
 
 

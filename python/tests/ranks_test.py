@@ -158,7 +158,7 @@ class Loaders(unittest.TestCase):
                 ids, said = read()
                 self.assertEqual(ids, list(range(SAMPLES)))
                 self.assertEqual([level for level, _ in said], ["WARNING"])
-                self.assertIn(f"the environment has {half} and no ", said[0][1])
+                self.assertIn(f"the environment has {half} but no ", said[0][1])
                 with torch_distributed(1, 2):
                     self.assertEqual(read()[0], part(1, 2))
         with environment(WORLD_SIZE=1):
@@ -168,7 +168,7 @@ class Loaders(unittest.TestCase):
         with environment(RANK=1, WORLD_SIZE=2, SLURM_PROCID=0, SLURM_NTASKS=4):
             ids, said = read()
         self.assertEqual(ids, part(1, 2))
-        self.assertIn(("INFO", "rank 1 of 2, by RANK, WORLD_SIZE; not used: SLURM_PROCID, "
+        self.assertIn(("INFO", "rank 1 of 2, from RANK, WORLD_SIZE; ignored: SLURM_PROCID, "
                                "SLURM_NTASKS: rank 0 of 4"), said)
 
     def test_runs_take_a_rank(self):

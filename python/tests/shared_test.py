@@ -115,8 +115,8 @@ class Shared(unittest.TestCase):
         os.environ["BRIGADE_POISON"] = "1"
         self.addCleanup(os.environ.pop, "BRIGADE_POISON")
         self.read(made(0), "result")
-        with self.assertRaisesRegex(brigade.RunError, 'shared tensor "result": replica \\d has '
-                                    "written beyond the end of its part"):
+        with self.assertRaisesRegex(brigade.RunError, 'shared tensor "result": replica \\d '
+                                    "wrote beyond the end of its part"):
             self.read(made(1), "result")
         with self.assertRaisesRegex(brigade.RunError, "SIGSEGV"):
             self.read(made(4096), "result")
@@ -135,7 +135,7 @@ class Shared(unittest.TestCase):
 
     def test_names_that_are_not_there(self):
         made = graph("Fill", self.folder, {"v": {"dtype": "f64", "shape": [1000]}}, "v")
-        with self.assertRaisesRegex(brigade.RunError, 'it has no shared tensor "w"; write '
+        with self.assertRaisesRegex(brigade.RunError, 'the stage has no shared tensor "w"; write '
                                     "`shared: w` at the stage"):
             with brigade.open(made, tensors="numpy") as run:
                 with self.assertRaisesRegex(ValueError, 'there is no shared tensor "w": the graph '
@@ -159,7 +159,8 @@ class Shared(unittest.TestCase):
             list(run["out"])
         with brigade.open(made, tensors="numpy") as run:  # another run saves there
             self.assertEqual(sum(batch.size for batch in run["out"]), 16)
-        with self.assertRaisesRegex(brigade.RunError, "w.npy is of another run than the state"):
+        with self.assertRaisesRegex(brigade.RunError,
+                                    "w.npy belongs to a different run than the given state"):
             with brigade.open(made, tensors="numpy", state=state) as run:
                 list(run["out"])
 
@@ -177,7 +178,7 @@ class Orders(unittest.TestCase):
     def check(self, tensor):
         self.ask(tensor, self.ANY)
         self.ask(tensor, self.C)
-        with self.assertRaisesRegex(BufferError, "it is in the order of C, not of Fortran"):
+        with self.assertRaisesRegex(BufferError, "it is in C order, not in Fortran order"):
             self.ask(tensor, self.FORTRAN)
 
     def test_none_but_c_s_is_given(self):

@@ -148,7 +148,7 @@ class Mistakes(NeedsNumPy):
     def test_a_list_in_itself(self):
         value = []
         value.append(value)
-        self.refused(value, "nested more than 64 deep, or in itself", ValueError)
+        self.refused(value, "nested more than 64 levels deep, or contains itself", ValueError)
 
     def test_what_failed_leaves_no_descriptor(self):
         before = len(os.listdir("/proc/self/fd"))
@@ -285,7 +285,7 @@ class Processes(NeedsNumPy):
         made = brigade.shared(["a", "b"])
         data = pickle.dumps(made)
         del made
-        text = rb"a shared value is gone: process \d+, .* pickle its copy\(\)"
+        text = rb"a shared value no longer exists: process \d+, .* pickle its copy\(\)"
         self.assertRegex(self.read_pickle(data).stderr, text)
         other = brigade.shared(["c", "d"])  # has the same descriptor now
         self.assertRegex(self.read_pickle(data).stderr, text)
@@ -351,7 +351,7 @@ class LongLists(unittest.TestCase):
 
         names = list(map(str, range(1234)))
         line = "DataLoader: dataset.values is a list of 1,234 strings, which each worker copies; " \
-               "brigade.shared(dataset.values) makes one copy for all of them"
+               "use brigade.shared(dataset.values) to keep one copy for all workers"
         for make in (_data_pool.Payload, loaded):
             _data_pool._warned.clear()
             self.assertEqual([one for one in self.lines_of(make, names, names) if "copies" in one],

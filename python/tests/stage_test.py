@@ -256,14 +256,14 @@ class Stages(unittest.TestCase):
                          r"ValueError: data is float32\[6\], found float32\[1, 6\])")
         for how, said in (
                 ("leave", r"SystemExit: I give up \(.*stages.py:\d+: .*\)"),
-                ("forget", "TypeError: odd_ends has returned no total: expected data, total in"),
-                ("cast", "TypeError: data is float32, found complex64: return its real part")):
+                ("forget", "TypeError: odd_ends returned no total, expected data, total in"),
+                ("cast", "TypeError: data is float32, found complex64; return its real part")):
             self.assertRegex(self.failure("stages.py:odd_ends", params={"how": how}), said)
         found = self.read(self.graph("stages.py:odd_texts", on_error={"skip": 2},
                                      restart={"policy": "never"}))
         self.assertEqual({id_of for _, id_of in found}, set(range(60)) - {3, 5})
         self.assertRegex(self.failure("stages.py:keeps"),
-                         "keeps keeps a view of a tensor of this sample.*: keep a copy")
+                         "keeps keeps a view of a tensor of this sample.*; keep a copy")
 
     def mistake(self, call="stages.py:double", source="", **keys):
         """The one mistake of a graph, as `LINE: MESSAGE; HELP`."""
@@ -290,28 +290,28 @@ class Stages(unittest.TestCase):
     def test_mistakes_have_their_place(self):
         self.assertEqual(self.mistake("nowhere.py:f"),
                          "7: `params.call`: there is no file FOLDER/nowhere.py; relative paths are "
-                         "relative to the file that says them")
-        self.assertRegex(self.mistake("stages.py"), "7: `params.call` is \"stages.py\"; write FILE")
+                         "relative to the file that contains them")
+        self.assertRegex(self.mistake("stages.py"), '7: .* FILE:NAME, found "stages.py"; write ')
         self.assertEqual(self.mistake("stages.py:duble"),
                          '7: stages.py has no "duble"; did you mean "double"?')
-        self.assertRegex(self.mistake("__main__:double"), "7: `__main__` is the program .*; move "
-                         "\"double\" to a file of its own .*`call: \"FILE.py:double\"`")
+        self.assertRegex(self.mistake("__main__:double"), "7: a replica does not run .*; move "
+                         "\"double\" to a separate file .*`call: \"FILE.py:double\"`")
         self.assertRegex(self.mistake("stages.py:plain"),
-                         '7: "plain" does not say what it reads and writes; write `@brigade.stage')
+                         '7: "plain" does not declare its inputs and outputs; write `@brigade.')
         self.assertEqual(self.mistake(params="buy: 2"),
                          '8: "double" has no parameter "buy"; did you mean "by"?')
-        self.assertRegex(self.mistake("stages.py:odd"), '5: "odd" takes `value`, and no tensor of '
-                         "that name arrives")
+        self.assertRegex(self.mistake("stages.py:odd"), '"odd" takes `value`, but the input has no '
+                         "tensor of that name")
         self.assertRegex(self.mistake("stages.py:killed"),
-                         '"killed" takes `(marks|at)`, and no tensor of that name arrives, and '
-                         "`params:` has none either")
+                         '"killed" takes `(marks|at)`, but the input has no tensor of that name, '
+                         "and neither has `params:`")
         self.assertEqual(self.mistake("stages.py:yields"),
-                         '7: "yields" yields, or is `async`: a stage returns what it makes')
-        self.assertRegex(self.mistake("stages.py:Sum"), '7: "Sum" does not say what it writes')
+                         '7: "yields" yields, or is `async`; a stage must return its result')
+        self.assertRegex(self.mistake("stages.py:Sum"), '7: "Sum" does not declare its outputs')
         self.file("narrow.py", "import brigade\n@brigade.stage(inputs={'data': 'u8[any]'}, "
                                "outputs={})\ndef look(data): pass\n")
         self.assertEqual(self.mistake("narrow.py:look"),
-                         '5: "look" does not take data f32[3]; the dtype differs')
+                         '5: "look" does not accept data f32[3]; the dtype differs')
         self.file("broken.py", "import brigade\n\ndef f(:\n")
         self.assertEqual(self.mistake("broken.py:f"),
                          "7: SyntaxError: invalid syntax (broken.py:3: def f(:)")
@@ -322,14 +322,14 @@ class Stages(unittest.TestCase):
         self.file("notation.py", "import brigade\n@brigade.stage(outputs={'x': 'f32[<=x]'})\n"
                                  "def f(data): pass\n")
         self.assertRegex(self.mistake("notation.py:f"),
-                         r"7: ValueError: '<=x' is no size: .* \(notation.py:2: @brigade.stage\(")
+                         r"7: ValueError: '<=x' is not a size; .* \(notation.py:2: @brigade.stage")
         self.file("dies.py", "import os; os.kill(os.getpid(), 11)")
         self.assertRegex(self.mistake("dies.py:f"), "was killed by SIGSEGV")
         self.file("hangs.py", "import time; time.sleep(1000)")
         self.assertRegex(self.mistake("hangs.py:f", params="import_timeout: 300ms"),
                          "7: .* has not answered within 0.3 s; `params: {import_timeout: 5m}`")
         self.assertRegex(self.mistake(params="python: ./nowhere"),
-                         '8: there is no interpreter "./nowhere"')
+                         '8: there is no Python interpreter "./nowhere"')
         self.assertRegex(self.mistake(params="python: /bin/cat"), "7: /bin/cat exited with code 1")
         self.assertRegex(self.mistake(env='{PYTHONPATH: ""}'), "has no package `brigade`")
 

@@ -84,7 +84,7 @@ class Tracebacks(unittest.TestCase):
                 read({code})
                 """)
             self.assertTrue(error[-1].endswith(
-                f"{name} is defined {where}: install cloudpickle (pip install cloudpickle), or "
+                f"{name} is defined {where}; install cloudpickle (pip install cloudpickle), or "
                 "move it to the top of a module"), error[-1])
 
     def test_of_a_stage_have_the_line_of_its_file(self):

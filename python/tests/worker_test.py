@@ -156,12 +156,12 @@ class Programs(unittest.TestCase):
                         refused(task.finish)
                         assert kept[1].name == "data"
             """)
-        settled = "BufferError: tensor {}: its task is settled: take what you need of it before, " \
-                  "as a copy"
+        settled = "BufferError: tensor {}: its task is settled; copy what you need before you " \
+                  "settle it"
         self.assertEqual(self.lines(graph(script)), [
-            "ValueError: the last task is not settled: finish it, drop it, or say its error",
-            "BufferError: 1 array of the task's outputs is still there: `del` what holds it, so "
-            "that nobody writes what is another sample's then",
+            "ValueError: the last task is not settled: finish it, drop it, or report its error",
+            "BufferError: 1 array of the task's outputs is still in use; `del` the arrays "
+            "before you finish the task",
             settled.format("data"), settled.format("sum"), "ValueError: the task is settled",
             "ValueError: the task is settled"])
 
@@ -186,9 +186,9 @@ class Programs(unittest.TestCase):
                     task.drop()
             """)
         said = self.lines(graph(script, output=None))
-        self.assertEqual(said[:2], ['ValueError: the task has no output "total": it has sum',
-                                    "ValueError: there is no tensor 7 of 1"])
-        self.assertRegex(said[5], "^RunError: this process has attached already")
+        self.assertEqual(said[:2], ['ValueError: the task has no output "total": available: sum',
+                                    "ValueError: there is no tensor 7: expected an index below 1"])
+        self.assertRegex(said[5], "^RunError: this process is already attached")
         self.assertEqual(len(said), 7, said)
 
     def test_errors_and_ends(self):
@@ -201,7 +201,7 @@ class Programs(unittest.TestCase):
         alone = subprocess.run([sys.executable, self.script("")], capture_output=True, text=True,
                                env={key: value for key, value in os.environ.items()
                                     if key != "BRIGADE_WORKER"})
-        self.assertIn("RunError: there is nothing to attach to", alone.stderr)
+        self.assertIn("RunError: there is no graph to attach to", alone.stderr)
 
 
 if __name__ == "__main__":

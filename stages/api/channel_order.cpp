@@ -11,8 +11,8 @@ Result<PictureSizes> picture_sizes(const TensorType& image, ChannelOrder said) {
     const bool first = may_be_channels(shape[0]);
     const bool last = may_be_channels(shape[2]);
     if (first == last && shape != Shape{1, 1, 1})
-      return Error{concat("whether channels come first or last does not follow from ", image.text(),
-                          "; say `layout: CHW` or `layout: HWC`")};
+      return Error{concat("cannot tell the channel order from ", image.text(),
+                          "; write `layout: CHW` or `layout: HWC`")};
     said = last ? ChannelOrder::hwc : ChannelOrder::chw;
   }
   if (said == ChannelOrder::chw) return PictureSizes{said, shape[1], shape[2], shape[0]};

@@ -56,15 +56,15 @@ bool is_image_name(std::string_view name) {
 
 Error no_class_folders(const std::string& root, bool empty, bool images) {
   const std::string_view why = empty    ? "the folder is empty"
-                               : images ? "has images, but no folders"
-                                        : "has no folders";
+                               : images ? "has images, but no class folders"
+                                        : "has no class folders";
   return Error{
-      concat(root, ": ", why, "; expected a folder of images per class, ", root, "/CLASS/*.jpg")};
+      concat(root, ": ", why, "; expected one folder of images per class, ", root, "/CLASS/*.jpg")};
 }
 
 Error no_images(const std::string& root, const std::string& name) {
   return Error{concat(root, "/", name, ": has no images (.", join(kExtensions, " ."),
-                      "); every folder there is a class: take it away, or fill it")};
+                      "); every folder there is a class: delete this folder, or add images to it")};
 }
 
 Result<std::vector<std::string>> class_names(const std::string& root, const ListFolder& list) {
@@ -116,9 +116,9 @@ std::string class_difference(const std::vector<std::string>& names,
                       std::back_inserter(lacks));
   std::set_difference(other.begin(), other.end(), names.begin(), names.end(),
                       std::back_inserter(alone));
-  return concat(lacks.empty() ? "" : concat("it lacks ", class_list(lacks)),
+  return concat(lacks.empty() ? "" : concat("missing: ", class_list(lacks)),
                 lacks.empty() || alone.empty() ? "" : ", and ",
-                alone.empty() ? "" : concat("it alone has ", class_list(alone)));
+                alone.empty() ? "" : concat("extra: ", class_list(alone)));
 }
 
 }  // namespace brigade

@@ -17,9 +17,9 @@ Result<void> check_length(const std::string& path, const FileHeader& file,
   }
   const std::uint64_t have = file.file_bytes - std::min(file.file_bytes, header_bytes);
   if (have == data_bytes) return {};
-  return Error{concat(path, have < data_bytes ? ": ends after " : ": goes on to ",
-                      format_count(have), " bytes of data; its header says ", said, ", which is ",
-                      format_count(data_bytes))};
+  return Error{concat(path, have < data_bytes ? ": ends after " : ": contains ", format_count(have),
+                      " bytes of data; its header says ", said, ", which is ",
+                      format_count(data_bytes), " bytes")};
 }
 
 }  // namespace brigade

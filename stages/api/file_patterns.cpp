@@ -26,7 +26,7 @@ std::optional<std::uint64_t> parse_number(std::string_view text) {
 
 Error too_many(std::string_view pattern) {
   return Error{
-      concat(quote(pattern), " stands for more than ", format_count(kPatternFilesMax), " files")};
+      concat(quote(pattern), " matches more than ", format_count(kPatternFilesMax), " files")};
 }
 
 /// What stands between two braces.
@@ -50,8 +50,9 @@ Result<std::vector<std::string>> alternatives(std::string_view inside, std::stri
     for (const std::string_view name : split(inside, ',')) out.emplace_back(name);
     return out;
   }
-  return Error{concat("in ", quote(pattern), " expected a range such as {000..146} or a list such ",
-                      "as {a,b}, found ", quote(concat("{", inside, "}")))};
+  return Error{concat("in ", quote(pattern),
+                      ": expected a range such as {000..146} or a list such ", "as {a,b}, found ",
+                      quote(concat("{", inside, "}")))};
 }
 
 Result<void> glob_files(const std::string& pattern, std::vector<std::string>& out) {
@@ -60,8 +61,8 @@ Result<void> glob_files(const std::string& pattern, std::vector<std::string>& ou
   std::vector<std::string> names(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   globfree(&found);
   if (code == GLOB_ABORTED)
-    return Error{concat(pattern, ": a folder on the way cannot be read; who may read it?")};
-  if (names.empty()) return Error{concat(pattern, ": there is no such file")};
+    return Error{concat(pattern, ": cannot read a folder of this path; check its permissions")};
+  if (names.empty()) return Error{concat(pattern, ": no such file")};
   std::sort(names.begin(), names.end());
   out.insert(out.end(), names.begin(), names.end());
   return {};
@@ -111,7 +112,7 @@ Result<std::vector<std::string>> expand_braces(std::string_view pattern) {
     if (open == pattern.npos) return names;
     const std::size_t close = pattern.find('}', open);
     if (close == pattern.npos)
-      return Error{concat("in ", quote(pattern), " a { is not closed by a }")};
+      return Error{concat("in ", quote(pattern), " a { has no matching }")};
     BRIGADE_ASSIGN(const std::vector<std::string> choices,
                    alternatives(pattern.substr(open + 1, close - open - 1), pattern));
     if (choices.size() > kPatternFilesMax / names.size()) return too_many(pattern);

@@ -96,7 +96,7 @@ Result<bool> read_shape(const std::string& path, Literals& in, Shape& shape) {
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), size);
     if (error != std::errc{} || end != word.data() + word.size() || size < 0) return false;
     if (shape.rank() == kRankMax)
-      return wrong(path, concat("has more than ", kRankMax, " dimensions, which is the most"));
+      return wrong(path, concat("has more than ", kRankMax, " dimensions, the limit"));
     shape.push_back(size);
     in.take(',');
   }
@@ -141,7 +141,7 @@ constexpr std::pair<std::string_view, DType> kUnsigned[] = {{"u2", i32}, {"u4", 
 /// The dtype, and what is to be converted.
 Result<void> read_descr(const std::string& path, const std::string& descr, NpyHeader& out) {
   if (descr.empty())
-    return wrong(path, "holds records of several fields; save each field as an array of its own");
+    return wrong(path, "holds records with several fields; save each field as a separate array");
   const std::string_view kind = std::string_view(descr).substr(1);
   if (kind == "O")
     return wrong(path,
@@ -171,12 +171,12 @@ Result<void> read_opaque(const std::string& path, const std::string& descr,
   const bool is_two = descr.ends_with("V2");
   if (!said)
     return wrong(path, concat("holds elements of ", is_two ? "2 bytes" : "1 byte",
-                              " that NumPy does not know (", descr, "); the source npy reads ",
-                              is_two ? "bfloat16 of ml_dtypes with `dtypes: {TENSOR: bf16}`"
-                                     : "the bytes with `dtypes: {TENSOR: u8}`"));
+                              " of a type unknown to NumPy (", descr, "); to read ",
+                              is_two ? "bfloat16 of ml_dtypes write `dtypes: {TENSOR: bf16}`"
+                                     : "the bytes write `dtypes: {TENSOR: u8}`"));
   if (dtype_bytes(*said) != (is_two ? 2 : 1))
     return wrong(path, concat("holds elements of ", is_two ? "2 bytes" : "1 byte", " (", descr,
-                              "), but `dtypes` says ", dtype_name(*said)));
+                              "), but `dtypes` declares ", dtype_name(*said)));
   out.dtype = *said;
   out.element_bytes = dtype_bytes(*said);
   return {};
@@ -206,18 +206,17 @@ Result<NpyHeader> parse_npy_header_to_convert(const std::string& path, std::stri
                                               std::optional<DType> said) {
   if (!head.starts_with(kNpyMagic))
     return wrong(path, head.starts_with("PK\x03\x04")
-                           ? "is an .npz archive; unpack it (unzip) and name the .npy files in it"
-                           : "is no .npy file: it does not begin with \\x93NUMPY");
+                           ? "is an .npz archive; unpack it (unzip) and use its .npy files"
+                           : "is not an .npy file: it does not begin with \\x93NUMPY");
   if (head.size() < kLongPrefix) return wrong(path, "ends in the middle of its header");
   const int version = head[6];
   if (version < 1 || version > 3)
-    return wrong(path,
-                 concat("is in version ", version, " of the .npy format, expected 1, 2 or 3"));
+    return wrong(path, concat("has version ", version, " of the .npy format, expected 1, 2 or 3"));
   const std::size_t prefix = version == 1 ? kShortPrefix : kLongPrefix;
   const std::size_t length = little_endian(head.substr(8, prefix - 8));
   if (length > head.size() - std::min(prefix, head.size()))
     return wrong(path, concat("ends in the middle of its header: ", head.size(), " of ",
-                              prefix + length, " bytes are there"));
+                              prefix + length, " bytes are present"));
   BRIGADE_ASSIGN(const std::optional<Fields> fields,
                  read_fields(path, head.substr(prefix, length)));
   if (!fields)
@@ -228,9 +227,9 @@ Result<NpyHeader> parse_npy_header_to_convert(const std::string& path, std::stri
   } else {
     BRIGADE_TRY(read_descr(path, fields->descr, out));
     if (said && *said != out.dtype)
-      return wrong(
-          path, concat("holds ", dtype_name(out.dtype), ", but `dtypes` says ", dtype_name(*said),
-                       "; it is for elements that NumPy does not know (V2, V1)"));
+      return wrong(path, concat("holds ", dtype_name(out.dtype), ", but `dtypes` declares ",
+                                dtype_name(*said),
+                                "; use `dtypes` only for types unknown to NumPy (V2, V1)"));
   }
   out.shape = fields->shape;
   out.bytes = prefix + length;
@@ -246,7 +245,7 @@ Result<NpyHeader> parse_npy_header_to_convert(const std::string& path, std::stri
   fits &= !__builtin_mul_overflow(out.sample_bytes, static_cast<std::size_t>(out.shape[0]), &all);
   if (!fits || all > kBytesMax)
     return wrong(path, concat("its header is damaged: shape ", shape_text(out.shape)));
-  if (all == 0) return wrong(path, concat("holds nothing: its shape is ", shape_text(out.shape)));
+  if (all == 0) return wrong(path, concat("is empty: its shape is ", shape_text(out.shape)));
   return out;
 }
 

@@ -52,7 +52,7 @@ std::string NpySum::trailer(std::string_view identity) {
 }
 
 Result<std::string> NpySum::identity(std::string_view found) {
-  const Error damaged{"it is damaged: its checksum is not that of its bytes"};
+  const Error damaged{"it is damaged: its checksum does not match its bytes"};
   if (found.size() != kNpyTrailerBytes) return damaged;
   const std::string_view identity = found.substr(kTrailerIdentityAt, kIdentityDigits);
   if (trailer(identity) != found) return damaged;

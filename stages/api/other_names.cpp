@@ -56,11 +56,10 @@ constexpr OtherName kStages[] = {
     {"mixup cutmix randommixup randomcutmix",
      "write `transform: mix_batch` with `params: {mixup: 0.2, cutmix: 1}`"},
     {"normalize totensor totensorv2 toimage todtype convertimagedtype tofloat",
-     "write `dtype`, `layout`, `mean` and `std` among the `params:` of `augment` or of "
-     "`normalize_image`"},
+     "set `dtype`, `layout`, `mean` and `std` in the `params:` of `augment` or `normalize_image`"},
     {"compose sequential",
-     "`transform: augment` has a list, `params: {operations: [...]}`; stages in one process are a "
-     "list, too: `transform: [decode_image, augment]`"},
+     "list the operations of `transform: augment` in `params: {operations: [...]}`, or the stages "
+     "of one process as `transform: [decode_image, augment]`"},
     {"lambda map function func",
      "write `transform: python` with `params: {call: \"FILE.py:FUNCTION\"}`"},
     {"dataset iterabledataset externalsource",
@@ -68,10 +67,11 @@ constexpr OtherName kStages[] = {
     {"clahe medianblur bilateralfilter bilateral morphological morphologyex "
      "canny cvtcolor lensdistortion opticaldistortion undistort elastic elastictransform "
      "warpperspective",
-     "`transform: opencv` has it (`brigade docs OPENCV`)"},
-    {"batch batcher", "write the key `batch:` at the stage whose output is batched"},
+     "use the operation of `transform: opencv` (`brigade docs OPENCV`)"},
+    {"batch batcher", "write the key `batch:` at the stage whose output you want batched"},
     {"shuffle shuffler", "write the key `shuffle: true` at the producer"},
-    {"prefetch prefetcher", "omit it: stages run ahead of each other, by their `buffers:`"},
+    {"prefetch prefetcher",
+     "omit it: stages prefetch on their own, as many samples as `buffers:` allows"},
 };
 
 /// What a library of Python reads.
@@ -117,13 +117,13 @@ std::optional<std::string> stage_elsewhere(std::string_view name) {
     const bool decoded =
         std::find(std::begin(kDecoded), std::end(kDecoded), *operation) != std::end(kDecoded);
     return concat("write `transform: augment` with `params: {operations: [", *operation, "]}`",
-                  decoded ? "; `transform: decode_image` does it while it decodes" : "");
+                  decoded ? "; `transform: decode_image` does this while decoding" : "");
   }
   if (const auto stage = find_other(kStages, name)) return std::string(*stage);
   if (const auto library = find_other(kFormats, name))
     return concat(
-        "no stage type reads it: write `producer: python` with `params: {call: "
-        "\"FILE.py:CLASS\"}`, a class that reads it with ",
+        "no stage type reads this format: write `producer: python` with `params: {call: "
+        "\"FILE.py:CLASS\"}`, and read it in that class with ",
         *library);
   return std::nullopt;
 }

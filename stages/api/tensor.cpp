@@ -47,7 +47,7 @@ Result<void> TensorSlot::resize(const Shape& shape) {
   if (shape == *shape_) return {};
   if (!ragged_)
     return Error{concat("resize to ", shape_text(shape), ": the contract fixes this tensor to ",
-                        shape_text(*shape_), "; give it a bound with up_to() there")};
+                        shape_text(*shape_), "; declare a bound with up_to() in the contract")};
   bool fits = shape.rank() == bounds_->rank();
   for (int i = 0; fits && i < shape.rank(); ++i) fits = shape[i] >= 0 && shape[i] <= (*bounds_)[i];
   if (!fits)

@@ -18,13 +18,14 @@ struct InputParams {};
 void add_application(StageTypes& types) {
   StageType type;
   type.contract =
-      Contract<OutputParams>("application", "Gives batches to the program that starts the graph.")
+      Contract<OutputParams>("application",
+                             "Delivers batches to the program that starts the graph.")
           .consumer()
           .stateful()
           .takes(Takes::batches)
           .several_inputs()
           .choice("order", &OutputParams::order, {{"graph", Order::graph}, {"any", Order::any}},
-                  "the graph's, or any: each batch as soon as it is finished")
+                  "graph: the order of the graph; any: each batch as soon as it is ready")
           .example("consumer: application\nfrom: images\nhold: 4\n")
           .erased();
   type.contract.application = true;
@@ -38,7 +39,7 @@ void add_application(StageTypes& types) {
           .may_drop()
           .outputs([](const InputParams&, const Ports&) -> Result<Ports> {
             return Error{
-                "it does not say what the program writes: write `tensors: {NAME: {dtype: f32, "
+                "the tensors of the program are not declared; write `tensors: {NAME: {dtype: f32, "
                 "shape: [3, 4]}}`"};
           })
           .example("producer: application\ntensors: {x: {dtype: f32, shape: [3, 4]}}\nbatch: 8\n")

@@ -18,13 +18,13 @@ class Cache : public Stage {
 
 void add_cache(StageTypes& types) {
   types.add<Cache>(
-      Contract<CacheParams>("cache",
-                            "Keeps the samples of one epoch, and gives them in every epoch.")
+      Contract<CacheParams>(
+          "cache", "Stores the samples of the first epoch and outputs them in every epoch.")
           .transform()
           .param("samples", &CacheParams::samples, 0, 1ll << 47,
-                 "room for so many; 0: for all of its source, where that can tell how many it has")
+                 "capacity in samples; 0: all samples of the source, if their number is known")
           .param("file", &CacheParams::file,
-                 "keeps them in this file, which later runs use again; not given: in memory")
+                 "file that stores the samples and is reused by later runs; default: in memory")
           .caches([](const CacheParams& params) -> std::optional<std::uint64_t> {
             if (params.samples == 0) return std::nullopt;
             return params.samples;

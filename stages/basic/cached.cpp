@@ -23,7 +23,7 @@ Result<CacheFileHeader> header_of(const std::string& path, std::string_view star
   if (!header) return Error{concat(path, ": ", header.error().message)};
   if (!header->complete)
     return Error{
-        concat(path, ": is not complete: the run that writes it has not cached everything")};
+        concat(path, ": is not complete: the run that writes it has not cached all samples")};
   if (auto whole = check_cache_size(*header, file_bytes); !whole)
     return Error{concat(path, ": ", whole.error().message)};
   return std::move(*header);
@@ -41,8 +41,7 @@ Ports ports_of(const CacheFileHeader& header) {
 Result<Ports> cached_outputs(const CachedParams& params, const Ports&,
                              const FileMetadata& metadata) {
   const FileHeader* const file_header = metadata.find("file");
-  if (file_header == nullptr)
-    return Error{concat(params.file.path, ": its header could not be read")};
+  if (file_header == nullptr) return Error{concat(params.file.path, ": cannot read its header")};
   BRIGADE_ASSIGN(const auto header,
                  header_of(params.file.path, file_header->header, file_header->file_bytes));
   return ports_of(header);
@@ -63,11 +62,10 @@ class Cached : public Producer, public KeepsAll {
     const std::string_view bytes = file_.bytes();
     BRIGADE_ASSIGN(header_, header_of(path_, bytes.substr(0, kCacheHeaderBytes), bytes.size()));
     if (!cache_gaps_are_zero(header_, bytes.substr(kCacheHeaderBytes)))
-      return Error{
-          concat(path_, ": is damaged: there is something between its tensors", kCacheCure)};
+      return Error{concat(path_, ": is damaged: unexpected bytes between its tensors", kCacheCure)};
     sound_.assign(header_.samples, false);
     if (!(ports_of(header_) == context.outputs))
-      return Error{concat(path_, ": changed since the graph was checked: it has other tensors")};
+      return Error{concat(path_, ": changed after the graph was checked: it has other tensors")};
     return {};
   }
 
@@ -89,7 +87,7 @@ class Cached : public Producer, public KeepsAll {
   Result<Next> read(std::uint64_t index, Outputs& out) override {
     const std::uint64_t state = state_of(index);
     if (state != kCacheSlotFull && state != kCacheSlotEmpty)
-      return Error{concat(path_, ": is broken: sample ", index, " is not there", kCacheCure)};
+      return Error{concat(path_, ": is damaged: sample ", index, " is missing", kCacheCure)};
     BRIGADE_TRY(check(index, state));
     if (state == kCacheSlotEmpty) return Next::drop;
     std::size_t at = 0;
@@ -135,7 +133,7 @@ class Cached : public Producer, public KeepsAll {
       std::int64_t size = 0;
       std::memcpy(&size, stored_slot(sizes, index) + static_cast<std::size_t>(d) * sizeof size,
                   sizeof size);
-      if (size < 0) return Error{concat(path_, ": is broken: sample ", index, " has no size")};
+      if (size < 0) return Error{concat(path_, ": is damaged: sample ", index, " has no size")};
       shape[d] = size;
     }
     return slot.resize(shape);
@@ -151,9 +149,9 @@ class Cached : public Producer, public KeepsAll {
 
 void add_cached(StageTypes& types) {
   types.add<Cached>(
-      Contract<CachedParams>("cached", "Gives the samples that a `cache` has written to a file.")
+      Contract<CachedParams>("cached", "Outputs the samples that a `cache` has written to a file.")
           .producer()
-          .param("file", &CachedParams::file, "what `file:` of that cache has named; complete")
+          .param("file", &CachedParams::file, "the complete file that a cache wrote, its `file:`")
           .required()
           .file_header()
           .outputs(cached_outputs)

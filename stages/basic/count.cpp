@@ -18,20 +18,21 @@ struct CountParams {
 constexpr double kSleepMaxMs = 3'600'000;
 
 Contract<CountParams> count_contract() {
-  return Contract<CountParams>("count", "Counts samples and takes checksums of what they hold.")
+  return Contract<CountParams>("count", "Counts samples and computes checksums of their contents.")
       .consumer()
       .saves()
       .takes(Takes::either)
       .several_inputs()
       .param("sleep_ms", &CountParams::sleep_ms, 0, kSleepMaxMs,
-             "milliseconds to sleep in every call, to play a slow consumer")
-      .param("checksum", &CountParams::checksum, "whether to take checksums")
+             "milliseconds to sleep in every call, to simulate a slow consumer")
+      .param("checksum", &CountParams::checksum, "compute checksums")
       .reports("samples", Combine::sum, "samples seen")
-      .reports("batches", Combine::sum, "calls: batches where the edge has a batch, else samples")
+      .reports("batches", Combine::sum,
+               "number of calls: batches if the edge has a batch, otherwise samples")
       .reports("checksum", Combine::only,
-               "of all samples in their order: id, epoch, and each tensor's name, dtype, shape and "
-               "bytes; the same for every batch size")
-      .reports("set_checksum", Combine::exclusive_or, "the same, whatever the order")
+               "checksum of all samples in order: id, epoch, and each tensor's name, dtype, shape "
+               "and bytes; independent of the batch size")
+      .reports("set_checksum", Combine::exclusive_or, "the same checksum, independent of the order")
       .example("consumer: count\nfrom: images\n");
 }
 
@@ -57,7 +58,8 @@ class Count : public Stage {
     for (const TensorType& input : context.inputs.tensors) ragged_ |= input.ragged();
     if (context.saved.empty()) return {};
     if (context.saved.size() != sizeof state_)
-      return Error{concat("expected ", sizeof state_, " bytes, found ", context.saved.size())};
+      return Error{concat("expected ", sizeof state_, " bytes of saved state, found ",
+                          context.saved.size())};
     std::memcpy(&state_, context.saved.data(), sizeof state_);
     return {};
   }

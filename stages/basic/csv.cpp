@@ -130,10 +130,10 @@ Result<void> read_missing(const CsvParams& params, Column& column) {
   std::array<std::byte, sizeof(std::int64_t)> unused{};
   if (column.is_text && value.size() > static_cast<std::size_t>(params.text_bytes))
     return wrong(
-        concat("a text of ", value.size(), " bytes, but text_bytes is ", params.text_bytes));
+        concat("the text has ", value.size(), " bytes, but text_bytes is ", params.text_bytes));
   if (const ReadValue read = reader_of(column.type.dtype); !column.is_text)
     if (const auto done = read(value, unused.data()); !done)
-      return wrong(concat(done.error().message, "; drop leaves the sample out"));
+      return wrong(concat(done.error().message, "; write drop to omit such samples"));
   column.missing = value;
   return {};
 }
@@ -160,7 +160,8 @@ Result<Column> column_of(const CsvParams& params, const TextMap::Entry& entry,
   if (entry.is_list) out.type.shape = {static_cast<std::int64_t>(entry.texts.size())};
   if (out.is_text) {
     if (entry.is_list)
-      return Error{concat("columns: ", quote(entry.name), ": a text is one column, not a list")};
+      return Error{
+          concat("columns: ", quote(entry.name), ": expected one column for a text, found a list")};
     const bool ragged = params.text_shape == TextShape::ragged;
     out.type = {entry.name, u8, {ragged ? up_to(params.text_bytes) : Dim(params.text_bytes)}};
   }
@@ -182,7 +183,7 @@ Result<Layout> layout_of(const CsvParams& params, std::string_view head) {
                  csv_names(params.file.path, head, out.separator, params.header));
   out.fields = names.size();
   if (params.columns.entries.empty())
-    return Error{"no columns are chosen; write `columns: {TENSOR: COLUMN}`"};
+    return Error{"`columns` is empty; write `columns: {TENSOR: COLUMN}`"};
   for (const TextMap::Entry& entry : params.columns.entries) {
     BRIGADE_ASSIGN(Column column, column_of(params, entry, names));
     out.columns.push_back(std::move(column));
@@ -190,7 +191,8 @@ Result<Layout> layout_of(const CsvParams& params, std::string_view head) {
   for (const auto& [key, map] : {std::pair("dtypes", &params.dtypes), {"missing", &params.missing}})
     for (const TextMap::Entry& entry : map->entries)
       if (params.columns.find(entry.name) == nullptr)
-        return Error{concat(key, ": there is no tensor ", quote(entry.name), " in columns")};
+        return Error{
+            concat(key, ": unknown tensor ", quote(entry.name), "; declare it in `columns`")};
   return out;
 }
 
@@ -202,7 +204,7 @@ CsvMissing missing_of(const CsvParams& params, const Layout& layout) {
   if (dropping.empty()) return out;
   std::vector<std::string> names;
   for (const Column& column : dropping) names.push_back(column.type.name);
-  out.what = concat("records with nothing in ", join(names, ", ", " or "));
+  out.what = concat("records without a value in ", join(names, ", ", " or "));
   out.leaves_out = [dropping, count = layout.fields, separator = layout.separator,
                     fields = std::vector<CsvField>()](std::string_view record) mutable {
     std::size_t at = 0;
@@ -226,30 +228,30 @@ std::optional<SampleCount> csv_file_samples(const CsvParams& params, const FileM
 Contract<CsvParams> csv_contract() {
   return Contract<CsvParams>("csv", "Reads columns of a text table (CSV), one sample per line.")
       .producer()
-      .param("file", &CsvParams::file, "file in UTF-8, fields as in RFC 4180; not packed")
+      .param("file", &CsvParams::file, "file in UTF-8 with fields as in RFC 4180, uncompressed")
       .required()
       .file_header()
       .param("columns", &CsvParams::columns,
-             "for each tensor its column, or a list of columns that make a vector")
+             "columns of each tensor: one column, or a list of columns that form a vector")
       .required()
       .param("dtypes", &CsvParams::dtypes,
-             "dtype of a tensor, or text for its bytes as u8; f32 where nothing is said")
+             "dtype of each tensor, or text for its bytes as u8; default: f32")
       .param("missing", &CsvParams::missing,
-             "for each tensor the value that replaces an empty field, or drop, which omits the "
-             "record; without it an empty number is an error")
+             "for each tensor: the value that replaces an empty field, or drop to omit the record; "
+             "without it an empty number is an error")
       .param("text_bytes", &CsvParams::text_bytes, 1, kTextBytesMax,
-             "bytes of the longest text; a longer one is an error")
+             "most bytes of a text; a longer one is an error")
       .choice("text_shape", &CsvParams::text_shape,
               {{"ragged", TextShape::ragged}, {"fixed", TextShape::fixed}},
-              "texts as long as they are, or filled up with zeros to text_bytes")
+              "ragged: texts keep their length; fixed: texts are padded with zeros to text_bytes")
       .param("header", &CsvParams::header,
-             "the first line names the columns; without it they are 1, 2, ...")
+             "the first line names the columns; false: columns are numbered 1, 2, ...")
       .param("separator", &CsvParams::separator, "one character between fields")
       .outputs(
           [](const CsvParams& params, const Ports&, const FileMetadata& metadata) -> Result<Ports> {
             const FileHeader* const file_header = metadata.find("file");
             if (file_header == nullptr)
-              return Error{concat(params.file.path, ": its beginning could not be read")};
+              return Error{concat(params.file.path, ": cannot read its first bytes")};
             BRIGADE_ASSIGN(const Layout layout, layout_of(params, file_header->header));
             Ports ports;
             for (const Column& column : layout.columns) ports.tensors.push_back(column.type);
@@ -273,12 +275,13 @@ class Csv : public Producer, public SkipsInputs, public TellsLabels {
     BRIGADE_ASSIGN(file_, MappedFile::open(path_));
     text_ = file_.bytes();
     if (text_.starts_with("\x1f\x8b"))
-      return Error{concat(path_, ": is gzipped, so it cannot be mapped; unpack it (gunzip)")};
+      return Error{
+          concat(path_, ": is compressed with gzip and cannot be mapped; unpack it (gunzip)")};
     BRIGADE_ASSIGN(layout_, layout_of(params, text_.substr(0, kMetadataBytesMax)));
     for (std::size_t i = 0; i < layout_.columns.size(); ++i)
       if (i >= context.outputs.tensors.size() ||
           !(context.outputs.tensors[i] == layout_.columns[i].type))
-        return Error{concat(path_, ": changed since the graph was checked: it now gives ",
+        return Error{concat(path_, ": changed after the graph was checked: it now contains ",
                             layout_.columns[i].type.text())};
     BRIGADE_ASSIGN(records_, CsvRecords::find(path_, text_, layout_.separator, params.header,
                                               missing_of(params, layout_)));
@@ -299,7 +302,7 @@ class Csv : public Producer, public SkipsInputs, public TellsLabels {
     const auto label = std::ranges::find(layout_.columns, "label",
                                          [](const Column& column) { return column.type.name; });
     if (label == layout_.columns.end() || label->columns.size() != 1)
-      return Error{"it gives no single number as a tensor `label`"};
+      return Error{"the source has no tensor `label` with a single number"};
     const std::size_t begin = records_.begin(index);
     BRIGADE_TRY(split(begin));
     const CsvField& field = fields_[label->columns[0]];
@@ -332,7 +335,7 @@ class Csv : public Producer, public SkipsInputs, public TellsLabels {
     if (!done) return done.error().within(csv_place(path_, text_, begin + at));
     if (fields_.size() == layout_.fields) return {};
     return Error{concat(csv_place(path_, text_, begin), ": expected ", layout_.fields,
-                        " fields as in the first line, found ", fields_.size())};
+                        " fields, as in the first line, found ", fields_.size())};
   }
 
   std::string_view value_of(const Column& column, const CsvField& field) {
@@ -349,8 +352,8 @@ class Csv : public Producer, public SkipsInputs, public TellsLabels {
       const std::string_view value = trim(value_of(column, fields_[i]));
       auto done = read_value(value, out);
       if (!done && value.empty())
-        done = Error{concat(done.error().message, "; `missing: {", column.type.name,
-                            ": VALUE}` says what stands for it")};
+        done = Error{concat(done.error().message, "; write `missing: {", column.type.name,
+                            ": VALUE}` to replace empty fields")};
       if (!done) return done.error().within(csv_place(path_, text_, record + fields_[i].at));
       out += element;
     }

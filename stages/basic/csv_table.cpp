@@ -37,7 +37,7 @@ bool has_lines_of_cr(std::string_view head) {
 Result<char> csv_separator(const std::string& text) {
   if (text.size() != 1 || text[0] == '"' || text[0] == '\n' || text[0] == '\r')
     return Error{
-        concat("separator is one character such as \",\" or \"\\t\", found ", quote(text))};
+        concat("separator must be one character such as \",\" or \"\\t\", found ", quote(text))};
   return text[0];
 }
 
@@ -48,13 +48,12 @@ Result<std::vector<std::string>> csv_names(const std::string& path, std::string_
   const std::size_t begin = csv_skip_empty(head, csv_begin(head));
   if (begin == head.size()) return Error{concat(path, ": has no lines")};
   if (has_lines_of_cr(head.substr(begin)))
-    return Error{concat(path,
-                        ": its lines end in CR alone, as on the first Macs; write LF "
-                        "(tr '\\r' '\\n' < FILE > NEW)")};
+    return Error{concat(
+        path, ": its lines end in CR alone; convert them to LF (tr '\\r' '\\n' < FILE > NEW)")};
   const auto end = csv_record_end(head, begin, separator);
   if (!end || (*end == head.size() && head.size() == kMetadataBytesMax && !head.ends_with('\n')))
     return Error{concat(csv_place(path, head, begin), ": the first line does not end within ",
-                        kMetadataBytesMax >> 10, " KiB; is a quote not closed?")};
+                        kMetadataBytesMax >> 10, " KiB; check for an unclosed quote")};
   std::vector<CsvField> fields;
   std::size_t at = 0;
   if (auto split = csv_split(head.substr(begin, *end - begin), separator, fields, at); !split)
@@ -74,11 +73,11 @@ Result<std::size_t> csv_find_column(const std::string& path, const std::vector<s
     const auto meant = did_you_mean(name, names);
     return Error{concat(path, ": has no column ", quote(name),
                         meant ? concat("; did you mean ", quote(*meant), "?")
-                              : concat("; it has ", join(shown(names), ", ", " and ")),
-                        header ? "" : " (`header: false` numbers them)")};
+                              : concat("; the columns are ", join(shown(names), ", ", " and ")),
+                        header ? "" : " (with `header: false` columns are numbers)")};
   }
   if (std::find(found + 1, names.end(), name) != names.end())
-    return Error{concat(path, ": has several columns ", quote(name))};
+    return Error{concat(path, ": has duplicate columns ", quote(name))};
   return static_cast<std::size_t>(found - names.begin());
 }
 

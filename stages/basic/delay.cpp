@@ -26,21 +26,21 @@ constexpr double kSleepMaxMs = 3'600'000;
 constexpr double kIdMax = 1ll << 47;
 
 Contract<DelayParams> delay_contract() {
-  return Contract<DelayParams>("delay", "Sleeps, and crashes or fails at samples it is told.")
+  return Contract<DelayParams>("delay", "Sleeps, and crashes or fails at given samples, for tests.")
       .transform()
       .rest_passes()
       .param("ms", &DelayParams::ms, 0, kSleepMaxMs, "milliseconds to sleep")
       .param("every", &DelayParams::every, 1, kIdMax,
-             "sleeps only for samples whose id is a multiple of this")
+             "sleep only for samples whose id is a multiple of this number")
       .param("crash_at", &DelayParams::crash_at, 0, kIdMax,
-             "ids of samples at which the process aborts, each time it meets them")
+             "ids of samples at which the process aborts every time")
       .param("crash_once_at", &DelayParams::crash_once_at, 0, kIdMax,
              "ids of samples at which the process aborts the first time")
       .param("crash_marker", &DelayParams::crash_marker,
-             "file that remembers the crashes of crash_once_at, and is kept; default: a temporary "
+             "file that records the crashes of crash_once_at and is kept; default: a temporary "
              "file of this run")
       .param("fail_at", &DelayParams::fail_at, 0, kIdMax,
-             "ids of samples for which an error is returned")
+             "ids of samples at which the stage returns an error")
       .example("transform: delay\nfrom: images\nparams: {ms: 2.5, crash_once_at: [17, 4711]}\n");
 }
 
@@ -65,7 +65,7 @@ class Delay : public Stage {
       crash("crash_once_at", id);
     }
     if (lists(params_.fail_at, id))
-      return Error{concat("fails at sample ", id, ", as told (fail_at)")};
+      return Error{concat("fails at sample ", id, ", as requested by fail_at")};
     return Next::emit;
   }
 
@@ -80,7 +80,7 @@ class Delay : public Stage {
   }
 
   [[noreturn]] static void crash(const char* why, std::uint64_t id) {
-    log_error("delay: aborts at sample ", id, ", as told (", why, ")");
+    log_error("delay: aborts at sample ", id, ", as requested (", why, ")");
     std::abort();
   }
 

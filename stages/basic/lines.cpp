@@ -29,12 +29,12 @@ constexpr std::int64_t kExpectedBytes = 256;
 constexpr std::size_t kReadBytes = 64 << 10;
 
 Contract<LinesParams> lines_contract() {
-  return Contract<LinesParams>("lines", "Reads lines of text as they come.")
+  return Contract<LinesParams>("lines", "Reads lines of text as they arrive.")
       .producer()
       .param("file", &LinesParams::file, "a file, a named pipe or a device")
       .required()
       .param("max_bytes", &LinesParams::max_bytes, 1, kLineBytesMax,
-             "bytes of the longest line, without its end")
+             "most bytes of a line, without its line end")
       .outputs([](const LinesParams& params, const Ports&) -> Result<Ports> {
         return Ports{{"text", u8, {up_to(params.max_bytes, kExpectedBytes)}}};
       })
@@ -59,18 +59,20 @@ class Lines : public Stage {
       return Error{concat(params_.file.path, " is a folder, expected a file of lines")};
     is_file_ = S_ISREG(status.st_mode);
     if (!is_file_ && context.epochs > 1)
-      return Error{concat(params_.file.path, " is no file and cannot be read again, found epochs: ",
+      return Error{concat(params_.file.path,
+                          " is not a regular file and can be read only once, found epochs: ",
                           context.epochs, "; write `epochs: 1`")};
     if (!is_file_ && context.replicas > 1)
-      return Error{concat(params_.file.path, " is no file and has one reader, found replicas: ",
-                          context.replicas, "; take `replicas:` away")};
+      return Error{concat(params_.file.path,
+                          " is not a regular file and can have only one reader, found replicas: ",
+                          context.replicas, "; omit `replicas:`")};
     if (is_file_) skip_ = context.samples_done;
     return {};
   }
 
   Result<void> epoch_end(const EpochEnd&) override {
     if (!is_file_) return {};
-    if (lseek(fd_, 0, SEEK_SET) != 0) return failure("cannot read again ");
+    if (lseek(fd_, 0, SEEK_SET) != 0) return failure("cannot rewind ");
     buffer_.clear();
     begin_ = searched_ = 0;
     line_ = skip_ = 0;

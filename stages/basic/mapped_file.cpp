@@ -42,7 +42,7 @@ Result<MappedFile> MappedFile::open(const std::string& path, Whose whose) {
   if (file.get() < 0) return error_of_errno(concat(path, ": cannot open"));
   struct stat status {};
   if (fstat(file.get(), &status) != 0)
-    return error_of_errno(concat(path, ": cannot look at the file"));
+    return error_of_errno(concat(path, ": cannot stat the file"));
   if (!S_ISREG(status.st_mode)) return Error{concat(path, ": expected a regular file")};
   const std::string problem = whose == Whose::ours ? foreign_owner(path, file.get()) : "";
   if (!problem.empty()) return Error{concat(path, ": ", problem)};
@@ -54,7 +54,7 @@ Result<MappedFile> MappedFile::open(const std::string& path, Whose whose) {
   } catch (const ipc::interprocess_exception& failure) {
     const int why = failure.get_native_error();
     return Error{concat(path, ": cannot map ", bytes, " bytes (", errno_text(why), ")",
-                        why == ENOMEM ? "; is the address space limited (`ulimit -v`)?" : "")};
+                        why == ENOMEM ? "; raise the limit on address space (`ulimit -v`)" : "")};
   }
   return out;
 }

@@ -15,7 +15,8 @@ class Merge : public Stage {
 
 void add_merge(StageTypes& types) {
   types.add<Merge>(
-      Contract<MergeParams>("merge", "Makes one source of several: whichever sample is there.")
+      Contract<MergeParams>(
+          "merge", "Merges several sources into one, in the order in which samples arrive.")
           .transform()
           .several_inputs()
           .rest_passes()

@@ -52,7 +52,7 @@ Result<void> check_samples(const std::string& path, std::int64_t samples,
 }
 
 Error gzipped(const std::string& path) {
-  return Error{concat(path, ": is gzipped, so it cannot be mapped; unpack it (gunzip)")};
+  return Error{concat(path, ": is compressed with gzip and cannot be mapped; unpack it (gunzip)")};
 }
 
 Result<void> check_array(const std::string& path, const FileHeader& file, const NpyHeader& header) {
@@ -62,16 +62,16 @@ Result<void> check_array(const std::string& path, const FileHeader& file, const 
 
 Result<Ports> npy_outputs(const NpyParams& params, const Ports&, const FileMetadata& metadata) {
   const auto& files = params.files.files;
-  if (files.empty()) return Error{"no files are named; write `files: {image: images.npy}`"};
+  if (files.empty()) return Error{"`files` is empty; write `files: {image: images.npy}`"};
   for (const TextMap::Entry& entry : params.dtypes.entries)
     if (std::ranges::find(files, entry.name, [](const auto& file) { return file.first; }) ==
         files.end())
-      return Error{concat("dtypes: there is no tensor ", quote(entry.name), " in files")};
+      return Error{concat("dtypes: unknown tensor ", quote(entry.name), "; declare it in `files`")};
   Ports ports;
   std::int64_t samples = 0;
   for (const auto& [name, path] : files) {
     const FileHeader* const file_header = metadata.find(concat("files.", name));
-    if (file_header == nullptr) return Error{concat(path, ": its header could not be read")};
+    if (file_header == nullptr) return Error{concat(path, ": cannot read its header")};
     if (file_header->is_gzip) return gzipped(path);
     BRIGADE_ASSIGN(const NpyHeader header, header_of(params, name, path, file_header->header));
     // Whether a tail of that length is ours is seen when the file is opened.
@@ -98,11 +98,12 @@ Contract<NpyParams> npy_contract() {
   return Contract<NpyParams>("npy", "Reads NumPy arrays of .npy files, one sample per row.")
       .producer()
       .param("files", &NpyParams::files,
-             "a .npy file per tensor; the first axis is the samples, as many in each")
+             "one .npy file per tensor; the first axis is the samples and has the same size in all "
+             "files")
       .required()
       .file_header()
       .param("dtypes", &NpyParams::dtypes,
-             "dtype of a tensor whose elements NumPy does not know: bf16 for bfloat16 of ml_dtypes")
+             "dtype of a tensor with a type unknown to NumPy: bf16 for bfloat16 of ml_dtypes")
       .outputs(npy_outputs)
       .counts(npy_samples)
       .example(
@@ -204,7 +205,8 @@ class Npy : public Producer, public TellsLabels {
     }
     for (std::size_t i = 0; i < arrays_.size(); ++i)
       if (i >= context.outputs.tensors.size() || !(context.outputs.tensors[i] == now.tensors[i]))
-        return Error{concat(arrays_[i].path, ": changed since the graph was checked: it now gives ",
+        return Error{concat(arrays_[i].path,
+                            ": changed after the graph was checked: it now contains ",
                             now.tensors[i].text())};
     return {};
   }
@@ -227,13 +229,13 @@ class Npy : public Producer, public TellsLabels {
 
   Result<std::int64_t> label_of(std::uint64_t index) override {
     const auto label = std::ranges::find(arrays_, "label", &Array::tensor);
-    if (label == arrays_.end()) return Error{"it gives no tensor `label`"};
+    if (label == arrays_.end()) return Error{"the source has no tensor `label`"};
     if (label->header.shape.rank() == 1) {
       std::array<std::byte, 8> element{};
       BRIGADE_TRY(label->read(index, element.data()));
       if (const auto number = whole_number(label->header.dtype, element.data())) return *number;
     }
-    return Error{concat(label->path, ": expected a whole number for each sample, found ",
+    return Error{concat(label->path, ": expected one whole number per sample, found ",
                         sample_type("label", label->header).text())};
   }
 

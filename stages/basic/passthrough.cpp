@@ -15,7 +15,7 @@ class Passthrough : public Stage {
 
 void add_passthrough(StageTypes& types) {
   types.add<Passthrough>(
-      Contract<PassthroughParams>("passthrough", "Hands every sample on unchanged.")
+      Contract<PassthroughParams>("passthrough", "Passes every sample on unchanged.")
           .transform()
           .takes(Takes::either)
           .rest_passes()

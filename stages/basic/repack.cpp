@@ -14,12 +14,12 @@ class Repack : public Stage {
 }  // namespace
 
 void add_repack(StageTypes& types) {
-  types.add<Repack>(Contract<RepackParams>(
-                        "repack", "Closes the gaps that filters leave: batches are full again.")
-                        .transform()
-                        .rest_passes()
-                        .flat_map([](const RepackParams&) { return std::uint64_t{1}; })
-                        .example("transform: repack\nfrom: filtered\nbatch: 64\n"));
+  types.add<Repack>(
+      Contract<RepackParams>("repack", "Refills batches after a filter has dropped samples.")
+          .transform()
+          .rest_passes()
+          .flat_map([](const RepackParams&) { return std::uint64_t{1}; })
+          .example("transform: repack\nfrom: filtered\nbatch: 64\n"));
 }
 
 }  // namespace brigade

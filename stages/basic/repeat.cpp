@@ -20,10 +20,10 @@ class Repeat : public Stage {
 void add_repeat(StageTypes& types) {
   types.add<Repeat>(
       Contract<RepeatParams>(
-          "repeat", "Gives each sample several times, for stages that change it at random.")
+          "repeat", "Repeats each sample several times, for random augmentation downstream.")
           .transform()
           .takes(Takes::either)
-          .param("times", &RepeatParams::times, 1, kTimesMax, "how often")
+          .param("times", &RepeatParams::times, 1, kTimesMax, "number of repetitions")
           .expand([](const RepeatParams& params) { return params.times; })
           .rest_passes()
           .example("transform: repeat\nfrom: images\nparams: {times: 4}\n"));

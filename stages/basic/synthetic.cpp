@@ -23,25 +23,25 @@ struct SyntheticParams {
 constexpr double kSizeMax = 1ll << 40;
 
 Contract<SyntheticParams> synthetic_contract() {
-  return Contract<SyntheticParams>("synthetic", "Makes up tensors, to try out or measure a graph.")
+  return Contract<SyntheticParams>("synthetic", "Generates tensors, to test or measure a graph.")
       .producer()
       .param("count", &SyntheticParams::count, 0, 1ll << 47, "samples per epoch")
-      .param("shape", &SyntheticParams::shape, 1, kSizeMax, "sizes of one sample; [] is a scalar")
+      .param("shape", &SyntheticParams::shape, 1, kSizeMax, "shape of one sample; [] is a scalar")
       .param("dtype", &SyntheticParams::dtype, "dtype of the tensor")
       .choice("fill", &SyntheticParams::fill,
               {{"index", Fill::index}, {"random", Fill::random}, {"none", Fill::none}},
-              "every element is the sample's index; random (floats in [0, 1), else random bits); "
-              "or left as the memory is")
+              "index: every element is the sample's index; random: floats in [0, 1), otherwise "
+              "random bits; none: uninitialized memory")
       .param("vary", &SyntheticParams::vary,
-             "the first dimension differs from sample to sample, from 1 to what `shape` says")
+             "vary the first dimension from sample to sample, from 1 to its size in `shape`")
       .param("name", &SyntheticParams::name, "name of the tensor")
       .counts([](const SyntheticParams& params, const FileMetadata&) { return params.count; })
       .outputs([](const SyntheticParams& params, const Ports&) -> Result<Ports> {
         if (params.vary && params.shape.empty())
-          return Error{"vary: true needs a shape with a dimension that can differ"};
+          return Error{"vary: true needs a shape with at least one dimension"};
         if (params.shape.size() >= kRankMax)
-          return Error{concat("shape has ", params.shape.size(), " dimensions; at most ",
-                              kRankMax - 1, " fit")};
+          return Error{concat("shape has ", params.shape.size(), " dimensions; the limit is ",
+                              kRankMax - 1)};
         TensorType data{params.name, params.dtype, {}};
         for (std::int64_t size : params.shape) data.shape.emplace_back(size);
         if (params.vary) data.shape.front() = up_to(params.shape.front());
@@ -140,7 +140,7 @@ class Synthetic : public Producer, public TellsLabels {
       return static_cast<std::uint8_t>(index);
     if (params_.name == "label" && numbers && params_.dtype == DType::i64)
       return static_cast<std::int64_t>(index);
-    return Error{"its tensor `label` would have to be u8 or i64, a scalar, `fill: index`"};
+    return Error{"the tensor `label` must be a u8 or i64 scalar with `fill: index`"};
   }
 
   Result<Next> read(std::uint64_t index, Outputs& out) override {

@@ -16,8 +16,8 @@ namespace brigade::cuda {
 inline Result<void> check_channel_numbers(std::string_view name, const std::vector<double>& numbers,
                                           std::int64_t channels) {
   if (numbers.size() == 1 || static_cast<std::int64_t>(numbers.size()) == channels) return {};
-  return Error{concat(name, " has ", numbers.size(), " numbers, the picture has ", channels,
-                      " channels; one number stands for all")};
+  return Error{concat(name, " has ", numbers.size(), " numbers, the image has ", channels,
+                      " channels; give one number for all channels, or one for each")};
 }
 
 inline OfChannels of_channels(const std::vector<double>& numbers) {

@@ -19,7 +19,7 @@ Result<KernelDriver> KernelDriver::load() {
   void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
     return Error{
-        "the kernels need NVIDIA's driver, but libcuda.so.1 was not found (see nvidia-smi)"};
+        "the kernels need the NVIDIA driver, but libcuda.so.1 was not found; install the driver"};
   KernelDriver driver;
   if (!look_up(library, "cuInit", driver.init) ||
       !look_up(library, "cuLibraryLoadData", driver.library_load_data) ||
@@ -27,12 +27,12 @@ Result<KernelDriver> KernelDriver::load() {
       !look_up(library, "cuLaunchKernel", driver.launch_kernel) ||
       !look_up(library, "cuGetErrorString", driver.get_error_string))
     return Error{
-        "the kernels need a driver of CUDA 12.0 or later, but NVIDIA's driver here is older; "
-        "nvidia-smi says which it is"};
+        "the kernels need the NVIDIA driver for CUDA 12.0 or later; update the driver "
+        "(`nvidia-smi` shows its version)"};
   if (const int status = driver.init(0); status != 0) {
     const char* text = nullptr;
     driver.get_error_string(status, &text);
-    return Error{concat("NVIDIA's driver does not start: ", text ? text : "unknown error", " (",
+    return Error{concat("the NVIDIA driver does not start: ", text ? text : "unknown error", " (",
                         status, "); see nvidia-smi")};
   }
   return driver;
@@ -51,14 +51,14 @@ Result<void> Kernels::load() {
       driver_.library_load_data(&library_, image_.data(), nullptr, nullptr, 0, nullptr, nullptr, 0);
   if (status == 0) return {};
   library_ = nullptr;
-  return failed("the GPU's driver does not load the kernels", status);
+  return failed("the NVIDIA driver cannot load the kernels", status);
 }
 
 Result<void> Kernels::launch(const char* name, const Grid& grid, void** arguments, void* stream) {
   BRIGADE_TRY(load());
   void* kernel = nullptr;
   if (const int status = driver_.library_get_kernel(&kernel, library_, name); status != 0)
-    return failed(concat("no kernel ", name), status);
+    return failed(concat("cannot find the kernel ", name), status);
   const int status = driver_.launch_kernel(kernel, grid.x, grid.y, 1, grid.threads, 1, 1, 0, stream,
                                            arguments, nullptr);
   return status == 0 ? Result<void>() : failed(concat("kernel ", name), status);

@@ -36,7 +36,7 @@ Result<void> check_cuts(const Normalization& to, std::span<const Cut> cuts) {
   for (std::size_t i = 0; i < cuts.size(); ++i)
     if (cuts[i].y < 0 || cuts[i].y >= rows_free(to) || cuts[i].x < 0 ||
         cuts[i].x >= columns_free(to))
-      return Error{concat("cut ", i, " begins at row ", cuts[i].y, ", column ", cuts[i].x,
+      return Error{concat("crop ", i, " begins at row ", cuts[i].y, ", column ", cuts[i].x,
                           "; expected rows 0 to ", rows_free(to) - 1, " and columns 0 to ",
                           columns_free(to) - 1)};
   return {};
@@ -81,20 +81,19 @@ Result<Kernels*> the_kernels() {
 Result<void> check(const Normalization& to) {
   if (to.channels < 1 || to.channels > static_cast<std::int64_t>(kChannelsMax))
     return Error{
-        concat("pictures to normalise have 1 to ", kChannelsMax, " channels, found ", to.channels)};
+        concat("expected images with 1 to ", kChannelsMax, " channels, found ", to.channels)};
   if (!fits(to.height, to.width, to.channels) || !fits(cut_height(to), cut_width(to), to.channels))
     return Error{
-        concat("expected pictures and cuts of at least one pixel and less than 2 GiB, "
-               "found ",
-               to.height, " x ", to.width, ", cut to ", cut_height(to), " x ", cut_width(to))};
+        concat("expected images and crops of at least one pixel and less than 2 GiB, found ",
+               to.height, " x ", to.width, ", cropped to ", cut_height(to), " x ", cut_width(to))};
   if (to.pad < 0 || to.pad > kPadMax)
     return Error{concat("expected a pad of 0 to ", kPadMax, ", found ", to.pad)};
   if (rows_free(to) < 1 || columns_free(to) < 1)
-    return Error{concat("a cut of ", cut_height(to), " x ", cut_width(to),
-                        " does not fit into the padded picture of ", to.height + 2 * to.pad, " x ",
+    return Error{concat("a crop of ", cut_height(to), " x ", cut_width(to),
+                        " does not fit into the padded image of ", to.height + 2 * to.pad, " x ",
                         to.width + 2 * to.pad, " pixels")};
   if (to.dtype != f32 && to.dtype != f16 && to.dtype != bf16)
-    return Error{concat("values are f32, f16 or bf16, found ", dtype_name(to.dtype))};
+    return Error{concat("expected the dtype f32, f16 or bf16, found ", dtype_name(to.dtype))};
   for (std::int64_t c = 0; c < to.channels; ++c)
     if (!(to.std[static_cast<std::size_t>(c)] > 0))
       return Error{concat("std must be greater than 0, found ", to.std[static_cast<std::size_t>(c)],
@@ -182,8 +181,7 @@ Result<void> normalize_on_gpu(const Normalization& to, std::span<const Cut> cuts
                               const std::uint8_t* pictures, void* values, void* stream) {
   if (!has_kernels())
     return Error{
-        "this build of Brigade has no kernels for a GPU: it was built where there was no nvcc "
-        "(`brigade docs GPU`)"};
+        "this build of Brigade has no GPU kernels; build it with nvcc (`brigade docs GPU`)"};
   BRIGADE_ASSIGN(Kernels* const kernels, the_kernels());
   return launch_normalize(*kernels, to, cuts, pictures, values, stream);
 }

@@ -38,7 +38,7 @@ Result<cuda::Normalization> normalization_of(const NormalizeParams& params,
                                              const TensorType& image) {
   if (image.ragged())
     return Error{
-        concat("expected images of one size, found ", image.text(), "; resize them before")};
+        concat("expected images of one size, found ", image.text(), "; resize them upstream")};
   BRIGADE_ASSIGN(const PictureSizes sizes, picture_sizes(image, params.layout));
   BRIGADE_TRY(cuda::check_channel_numbers("mean", params.mean, sizes.channels));
   BRIGADE_TRY(cuda::check_channel_numbers("std", params.std, sizes.channels));
@@ -58,7 +58,7 @@ Result<cuda::Normalization> normalization_of(const NormalizeParams& params,
 Result<Ports> ports_of_floats(const NormalizeParams& params, const Ports& in) {
   BRIGADE_ASSIGN(const cuda::Normalization to, normalization_of(params, *in.find(kImage)));
   if (params.place == NormalizeParams::Place::centre && params.flip > 0)
-    return Error{"with `place: centre` nothing is drawn; leave `flip:` out"};
+    return Error{"`place: centre` does not flip; omit `flip:`"};
   if (to.channels_last)
     return Ports{{kImage, to.dtype, {to.cut_height, to.cut_width, to.channels}}};
   return Ports{{kImage, to.dtype, {to.channels, to.cut_height, to.cut_width}}};
@@ -72,32 +72,31 @@ void add_the_cut(Contract<NormalizeParams>& contract) {
       .choice(
           "layout", &NormalizeParams::layout,
           {{"auto", ChannelOrder::guess}, {"HWC", ChannelOrder::hwc}, {"CHW", ChannelOrder::chw}},
-          "of the pictures as they come; auto: where the sizes tell")
+          "layout of the input images; auto: derived from the sizes")
       .param("pad", &NormalizeParams::pad, 0, kCutPixelsMax, "pixels of zeros added on every side")
       .param("crop", &NormalizeParams::crop, 0, kCutPixelsMax,
-             "side in pixels of the square that is cut out; 0: height and width stay")
+             "side in pixels of the square crop; 0: keep height and width")
       .choice("place", &NormalizeParams::place,
               {{"random", Place::random}, {"centre", Place::centre}},
-              "of that square: drawn as augment_image draws it, for training, or in the middle")
+              "position of the crop: random as in augment_image, for training, or in the center")
       .param("flip", &NormalizeParams::flip, 0, 1, "probability of mirroring left to right");
 }
 
 Contract<NormalizeParams> normalize_image_contract() {
-  Contract<NormalizeParams> contract(
-      "normalize_image",
-      "Makes floats of u8 pictures, on a GPU where pictures or floats lie there, and cuts and "
-      "mirrors them at random.");
+  Contract<NormalizeParams> contract("normalize_image",
+                                     "Converts u8 images to floats, with random crops and flips; "
+                                     "runs on a GPU if its input or output is there.");
   add_the_cut(contract);
   return contract.transform()
       .takes(Takes::batches)
       .param("mean", &NormalizeParams::mean, -kMeanMax, kMeanMax,
-             "values are (level / 255 - mean) / std: one number, or one for each channel")
+             "values are (level / 255 - mean) / std: one number for all channels, or one for each")
       .param("std", &NormalizeParams::std, 1 / kMeanMax, kMeanMax,
-             "one number, or one for each channel")
+             "one number for all channels, or one for each")
       .choice("dtype", &NormalizeParams::dtype, {{"f32", f32}, {"f16", f16}, {"bf16", bf16}},
-              "of the values")
+              "dtype of the output")
       .param("channels_last", &NormalizeParams::channels_last,
-             "the floats of a picture come in the order HWC; else CHW")
+             "output images in the order HWC; false: CHW")
       .input(kImage, {u8}, {any_size, any_size, any_size}, "HWC or CHW")
       .rest_passes()
       .draws([](const NormalizeParams& params) {

@@ -188,9 +188,9 @@ Result<std::string> print_cache_header(const CacheFileHeader& header) {
 }
 
 Result<CacheFileHeader> parse_cache_header(std::string_view file_start) {
-  if (!file_start.starts_with(kCacheFileName)) return Error{"is no cache of Brigade"};
+  if (!file_start.starts_with(kCacheFileName)) return Error{"is not a Brigade cache"};
   if (!file_start.starts_with(kCacheFileMagic))
-    return Error{concat("is a cache in the format of another version of Brigade", kCacheCure)};
+    return Error{concat("is a cache of another version of Brigade", kCacheCure)};
   if (!header_is_sound(file_start))
     return Error{concat("has a damaged header: its checksum is wrong", kCacheCure)};
   std::string_view rest =
@@ -198,15 +198,15 @@ Result<CacheFileHeader> parse_cache_header(std::string_view file_start) {
   CacheFileHeader header;
   for (;;) {
     const std::size_t end = rest.find('\n');
-    if (end == std::string_view::npos) return Error{"has a broken header: it ends too early"};
+    if (end == std::string_view::npos) return Error{"has a damaged header: it ends too early"};
     const std::string_view line = rest.substr(0, end);
     rest.remove_prefix(end + 1);
     if (line == kContents.substr(0, kContents.size() - 1)) break;
     if (!parse_line(line, header))
-      return Error{concat("has a broken header: ", quote(line.substr(0, 80)))};
+      return Error{concat("has a damaged header: ", quote(line.substr(0, 80)))};
   }
   header.contents = std::string(rest.substr(0, rest.find('\0')));
-  if (!fits(header)) return Error{"has a broken header: its arrays do not fit its size"};
+  if (!fits(header)) return Error{"has a damaged header: its arrays do not match its size"};
   return header;
 }
 

@@ -35,9 +35,9 @@ Types types_of(std::string_view name, std::string_view what, Declare declare) {
     return made;
   };
   Types types;
-  types.source.contract = contract("makes samples").producer().may_drop().erased();
+  types.source.contract = contract("produces samples").producer().may_drop().erased();
   types.source.indexed = true;
-  types.transform.contract = contract("changes samples")
+  types.transform.contract = contract("transforms samples")
                                  .transform()
                                  .takes(Takes::either)
                                  .several_inputs()
@@ -45,11 +45,11 @@ Types types_of(std::string_view name, std::string_view what, Declare declare) {
                                  .may_drop()
                                  .erased();
   types.consumer.contract =
-      contract("uses samples up").consumer().takes(Takes::either).several_inputs().erased();
+      contract("consumes samples").consumer().takes(Takes::either).several_inputs().erased();
   return types;
 }
 
-const Error kAsks{"a program of `exec:` asks for its records"};
+const Error kAsks{"a program of `exec:` must fetch its records"};
 
 class ExecStage final : public Stage {
  public:
@@ -83,12 +83,12 @@ const StageType& python_type(StageKind kind) {
   static const Types kTypes =
       types_of<PythonParams>(kPythonType, "A function in Python", [](Contract<PythonParams>& of) {
         of.param(std::string(kPythonParams[0]), &PythonParams::call,
-                 "FILE.py:NAME or MODULE:NAME; its own parameters stand beside this one")
+                 "FILE.py:NAME or MODULE:NAME; write its own parameters next to this one")
             .required()
             .param(std::string(kPythonParams[1]), &PythonParams::python,
-                   "the interpreter, which has the package `brigade`")
+                   "the Python interpreter; it must have the package `brigade`")
             .param(std::string(kPythonParams[2]), &PythonParams::import_timeout,
-                   "how long the file's imports may take");
+                   "time limit for the imports of the file");
       });
   return kTypes.of(kind);
 }

@@ -17,19 +17,19 @@ const FusedParams& fused_params(const void* params) {
 Result<void> check_link(const StageContract& contract) {
   if (contract.kind != StageKind::transform)
     return Error{concat(quote(contract.type), " is a ", stage_kind_name(contract.kind),
-                        "; only transforms follow each other in one stage")};
+                        "; a list of types in one stage must contain only transforms")};
   if (!contract.metadata.empty())
     return Error{concat(quote(contract.type),
-                        " reads headers of files, and so cannot be one of "
-                        "several types of a stage")};
+                        " reads file headers and cannot be one of several types in a stage; give "
+                        "it its own stage")};
   if (contract.cache)
     return Error{concat(quote(contract.type),
-                        " is a source for what is below it, and so cannot be "
-                        "one of several types of a stage")};
+                        " is a source for downstream stages and cannot be one of several types in "
+                        "a stage; give it its own stage")};
   if (contract.numbering != Numbering::one_to_one)
     return Error{concat(quote(contract.type),
-                        " gives another number of samples than it takes, and so cannot be one of "
-                        "several types of a stage: give it a stage of its own")};
+                        " changes the number of samples and cannot be one of several types in a "
+                        "stage; give it its own stage")};
   return {};
 }
 
@@ -43,7 +43,7 @@ Result<Takes> common_takes(const std::vector<const StageType*>& links) {
   }
   if (samples != nullptr && batches != nullptr)
     return Error{concat(quote(samples->contract.type), " takes one sample at a time and ",
-                        quote(batches->contract.type), " takes batches: give them a stage each")};
+                        quote(batches->contract.type), " takes batches; give each its own stage")};
   if (samples != nullptr) return Takes::samples;
   return batches != nullptr ? Takes::batches : Takes::either;
 }
@@ -87,16 +87,15 @@ bool has(const Ports& ports, const TensorPattern& pattern) {
 Result<void> check_inputs(const StageContract& link, const Ports& in) {
   for (const TensorPattern& pattern : link.inputs) {
     if (!has(in, pattern))
-      return Error{
-          concat("it needs ", pattern.text(), ", but what reaches it is ", tensors_text(in))};
+      return Error{concat("it needs ", pattern.text(), ", but its input is ", tensors_text(in))};
   }
   for (const auto& group : link.one_of) {
     std::vector<std::string> texts;
     for (const TensorPattern& pattern : group) texts.push_back(pattern.text());
     if (std::none_of(group.begin(), group.end(),
                      [&](const TensorPattern& pattern) { return has(in, pattern); }))
-      return Error{concat("it needs one of ", join(texts, "; "), ", but what reaches it is ",
-                          tensors_text(in))};
+      return Error{
+          concat("it needs one of ", join(texts, "; "), ", but its input is ", tensors_text(in))};
   }
   return {};
 }

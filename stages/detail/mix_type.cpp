@@ -15,7 +15,8 @@ const StageType& mix_type() {
   static const StageType kType = [] {
     StageType type;
     type.contract =
-        Contract<MixParams>(std::string(kMixType), "Draws from several producers by their shares.")
+        Contract<MixParams>(std::string(kMixType),
+                            "Draws samples from several producers according to their shares.")
             .producer()
             .erased();
     type.indexed = true;

@@ -15,13 +15,13 @@ struct CopyParams {
 Result<Ports> copied(const CopyParams& params, const Ports& in) {
   const TensorType* const type = in.find(params.tensor);
   if (type != nullptr && type->ragged())
-    return Error{concat("it copies tensors of one size, found ", type->text(),
-                        "; make all samples alike above, by a crop or a resize")};
+    return Error{concat("expected a tensor of one size, found ", type->text(),
+                        "; crop or resize all samples upstream to one size")};
   if (type != nullptr) return Ports{*type};
   std::vector<std::string> names;
   for (const TensorType& tensor : in.tensors) names.push_back(tensor.name);
   return Error{
-      concat("there is no tensor ", quote(params.tensor), "; what comes: ", join(names, ", "))};
+      concat("unknown tensor ", quote(params.tensor), "; the input has ", join(names, ", "))};
 }
 
 std::vector<std::string> tensor_of(const CopyParams& params) { return {params.tensor}; }
@@ -79,7 +79,7 @@ Contract<CopyParams> copy_contract(std::string type, std::string help) {
   return Contract<CopyParams>(std::move(type), std::move(help))
       .transform()
       .takes(Takes::batches)
-      .param("tensor", &CopyParams::tensor, "the one that is copied")
+      .param("tensor", &CopyParams::tensor, "tensor to copy")
       .required()
       .rest_passes()
       .outputs(copied);
@@ -89,7 +89,8 @@ Contract<CopyParams> copy_contract(std::string type, std::string help) {
 
 void add_to_device(StageTypes& types) {
   types.add<DeviceCopy>(
-      copy_contract("to_device", "Uploads a tensor, for a reader that computes on that device.")
+      copy_contract("to_device",
+                    "Copies a tensor to a device, for downstream stages that compute there.")
           .writes_on_device(tensor_of)
           .uploads(tensor_of)
           .example("transform: to_device\nfrom: images\nparams: {tensor: image}\ndevice: "
@@ -98,7 +99,7 @@ void add_to_device(StageTypes& types) {
 
 void add_from_device(StageTypes& types) {
   types.add<DeviceCopy>(
-      copy_contract("from_device", "Brings a tensor from a device back to the host's memory.")
+      copy_contract("from_device", "Copies a tensor from a device to host memory.")
           .reads_on_device(tensor_of)
           .example(
               "transform: from_device\nfrom: on_device\nparams: {tensor: image}\ndevice: cuda\n"));

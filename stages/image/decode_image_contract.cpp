@@ -29,7 +29,7 @@ Result<void> check_range(std::string_view name, const std::vector<double>& range
   if (range.size() == 2 && range[0] <= range[1]) return {};
   std::vector<std::string> texts;
   for (const double value : range) texts.push_back(concat(value));
-  return Error{concat(name, " is a lower and an upper limit such as [0.5, 1], found [",
+  return Error{concat(name, " must be a lower and an upper limit such as [0.5, 1], found [",
                       join(texts, ", "), "]")};
 }
 
@@ -37,16 +37,15 @@ Result<void> check_params(const Params& params) {
   BRIGADE_TRY(check_range("scale", params.scale));
   BRIGADE_TRY(check_range("ratio", params.ratio));
   if (params.size == 0 && params.crop != Params::Crop::none)
-    return Error{"size is 0, which means the picture's own size and needs `crop: none`"};
+    return Error{"size: 0 keeps the image's own size and needs `crop: none`"};
   if (params.resize > 0 && params.crop == Params::Crop::random_resized)
-    return Error{"resize has no effect on `crop: random_resized`; leave it out"};
+    return Error{"resize has no effect with `crop: random_resized`; omit it"};
   if (params.resize > 0 && params.crop == Params::Crop::none && params.size > 0)
     return Error{concat("without a crop, resize ", params.resize, " and size ", params.size,
-                        " contradict each other; `size: 0` keeps the picture's shape")};
+                        " contradict each other; write `size: 0` to keep the image's shape")};
   if (params.resize > 0 && params.crop == Params::Crop::center && params.resize < params.size)
-    return Error{concat("a picture whose shorter side is resized to ", params.resize,
-                        " pixels has no square of ", params.size,
-                        "; a resize of at least the size would do")};
+    return Error{concat("an image whose shorter side is resized to ", params.resize,
+                        " pixels has no square of ", params.size, "; set resize to at least size")};
   return {};
 }
 
@@ -62,7 +61,7 @@ Result<void> check_mask_tensor(const Ports& in, std::string_view param, const st
 
 Result<void> check_mask(const Params& params, const Ports& in) {
   if (!params.mask.empty() && !params.mask_path.empty())
-    return Error{"mask and mask_path name one mask in two ways; leave one of them out"};
+    return Error{"mask and mask_path both name the mask; omit one of them"};
   if (params.mask.empty())
     return check_mask_tensor(in, "mask_path", params.mask_path, "the paths of PNG files");
   return check_mask_tensor(in, "mask", params.mask, "PNG files");
@@ -94,9 +93,9 @@ Result<void> parse_param(const ParamValue& value, ChannelCount& out) {
   }
   std::int64_t count = 0;
   if (!parse_param(value, count) || count < 1 || count > kPictureChannelsMax)
-    return Error{concat("expected a number of channels from 1 to ", kPictureChannelsMax,
-                        ", or `all`, found ",
-                        value.kind == ParamValue::Kind::scalar ? quote(value.text) : "no scalar")};
+    return Error{concat(
+        "expected a number of channels from 1 to ", kPictureChannelsMax, ", or `all`, found ",
+        value.kind == ParamValue::Kind::scalar ? quote(value.text) : "a list or a map")};
   out = {count, false};
   return {};
 }
@@ -111,9 +110,9 @@ Result<ImageSource> image_source(const Ports& in) {
   for (const char* name : {"offset", "size"}) {
     const TensorType* const tensor = in.find(name);
     if (tensor == nullptr || tensor->dtype != DType::i64 || !tensor->shape.empty())
-      return Error{concat("with the tensor `file` it needs `offset` and `size`, i64[], in bytes; ",
-                          tensor == nullptr ? concat("there is no `", name, "`")
-                                            : concat("found ", tensor->text()))};
+      return Error{concat(
+          "the tensor `file` needs the tensors `offset` and `size`, i64[], in bytes; ",
+          tensor == nullptr ? concat("missing: `", name, "`") : concat("found ", tensor->text()))};
   }
   return ImageSource::range;
 }
@@ -127,40 +126,41 @@ Contract<Params> decode_image_contract() {
               {{"random_resized", Params::Crop::random_resized},
                {"center", Params::Crop::center},
                {"none", Params::Crop::none}},
-              "a random part of the picture, made a square, for training; its middle, for "
-              "evaluation; or all of it")
+              "a random part resized to a square, for training; the middle, for evaluation; or the "
+              "whole image")
       .param("size", &Params::size, 0, kSideMax,
-             "side of the square output in pixels; 0, with crop none: the picture's own size")
+             "side of the square output in pixels; 0, with crop none, keeps the image's own size")
       .param("resize", &Params::resize, 0, kSideMax,
-             "pixels of the shorter side before a centre crop, or of a whole picture with size 0; "
-             "0: not resized, smaller pictures get a black border")
-      .param("scale", &Params::scale, 0, 1, "limits of the random part's share of the area")
+             "pixels of the shorter side before a center crop, or of the whole image with size 0; "
+             "0: no resize, smaller images get a black border")
+      .param("scale", &Params::scale, 0, 1, "limits of the random part's share of the image area")
       .param("ratio", &Params::ratio, kRatioMin, kRatioMax,
              "limits of the random part's width / height")
       .param("flip", &Params::flip, 0, 1, "probability of mirroring left to right")
       .choice("quality", &Params::quality,
               {{"antialias", Params::Quality::antialias}, {"bilinear", Params::Quality::bilinear}},
-              "how to reduce: every pixel counts (as Pillow does), or only the nearest two by two")
+              "how to shrink: use every pixel (as Pillow does), or only the nearest two by two")
       .param("channels", &Params::channels, 1, kPictureChannelsMax,
-             "of the output: 3 is RGB; another number is all channels of files that have so many; "
-             "`all`: as many as each file has")
+             "channels of the output: 3 is RGB; another number keeps all channels and needs files "
+             "with exactly that number; `all`: as many as each file has")
       .param("side_max", &Params::side_max, 1, kSideMax,
-             "with size 0: pixels of the longest side; a larger picture is an error")
+             "with size 0: most pixels of the longer side; a larger image is an error")
       .param("pixels_max", &Params::pixels_max, 1, kPixelsMax,
-             "height x width of a picture as it is stored; a larger one is an error, and so is one "
-             "whose file is too short for its pixels")
+             "most pixels (height x width) of an image as stored; a larger image is an error, as "
+             "is a file too short for its pixels")
       .param("mask", &Params::mask,
-             "tensor with the bytes of a PNG file that has a class for each pixel of the upright "
-             "picture: cut, resized (to the nearest pixel) and flipped with it, it becomes `mask`")
+             "tensor with the bytes of a PNG file, one class per pixel of the upright image; it is "
+             "cropped, resized (nearest pixel) and flipped with the image and becomes `mask`")
       .param("mask_path", &Params::mask_path,
-             "tensor with the path of that file instead, as `mask:` of image_list gives it")
-      .param("mask_fill", &Params::mask_fill, 0, 255, "the mask where the picture has a border")
+             "tensor with the path of the mask file instead, as `mask:` of image_list outputs it")
+      .param("mask_fill", &Params::mask_fill, 0, 255,
+             "value of the mask where the image has a border")
       .param("geometry", &Params::geometry,
-             "give the tensor `geometry` f32[3, 3]: where places of the upright picture went "
-             "(`brigade docs AUGMENTATION`)")
+             "output the tensor `geometry` f32[3, 3], which maps coordinates of the upright image "
+             "to output coordinates (`brigade docs AUGMENTATION`)")
       .param("targets", &Params::targets,
-             "tensors about the upright picture that move with it: boxes, keypoints, a mask that "
-             "is decoded (`brigade docs AUGMENTATION`)")
+             "annotations of the upright image that move with it: boxes, keypoints, a decoded mask "
+             "(`brigade docs AUGMENTATION`)")
       .private_bytes("pixels_max",
                      [](const Params& params) {
                        return static_cast<std::uint64_t>(params.pixels_max) *
@@ -172,7 +172,7 @@ Contract<Params> decode_image_contract() {
                 bytes,
                 false,
                 {up_to(kPathBytes)},
-                "path of a file that has the image at i64 `offset`, `size` bytes long"}})
+                "path of a file that contains the image: `size` bytes at `offset`, both i64"}})
       .rest_passes()
       .draws([](const Params& params) {
         return params.crop == Params::Crop::random_resized || params.flip > 0;

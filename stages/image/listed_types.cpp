@@ -17,7 +17,7 @@ Error unknown_param(const ListedType& type, std::string_view name) {
 Result<ListedEntry> parse_entry(const ParamValue& value, std::string_view example) {
   if (value.kind == ParamValue::Kind::scalar) return ListedEntry{value.text, {}};
   if (value.kind != ParamValue::Kind::map || value.entries.size() != 1)
-    return Error{concat("expected a name, or one name with its parameters, such as ", example)};
+    return Error{concat("expected a name, or a name with its parameters, such as ", example)};
   const auto& [name, params] = value.entries.front();
   const bool none = params.kind == ParamValue::Kind::null;
   if (!none && params.kind != ParamValue::Kind::map)
@@ -61,8 +61,8 @@ ParamValue print_listed(const std::vector<ListedEntry>& entries) {
 Error unknown_listed(std::string_view what, std::string_view name,
                      const std::vector<std::string>& names) {
   if (const auto meant = did_you_mean(name, names))
-    return Error{concat("there is no ", what, " ", quote(name), "; did you mean ", *meant, "?")};
-  return Error{concat("there is no ", what, " ", quote(name), "; there are ", join(names, ", "))};
+    return Error{concat("unknown ", what, " ", quote(name), "; did you mean ", *meant, "?")};
+  return Error{concat("unknown ", what, " ", quote(name), "; expected one of ", join(names, ", "))};
 }
 
 Error in_listed(std::string_view what, const std::vector<ListedEntry>& entries, std::size_t i,

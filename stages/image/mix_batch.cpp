@@ -29,7 +29,7 @@ Result<PictureLayout> layout_of(const TensorType& image, ChannelOrder said) {
   const auto bytes = static_cast<std::int64_t>(dtype_bytes(image.dtype));
   if (shape.rank() == 2) return PictureLayout{1, shape[0], shape[1], bytes};
   if (shape.rank() != 3)
-    return Error{concat("cutmix needs pictures of two or three dimensions, found ", image.text())};
+    return Error{concat("cutmix needs images with two or three dimensions, found ", image.text())};
   BRIGADE_ASSIGN(const PictureSizes sizes, picture_sizes(image, said));
   if (sizes.order == ChannelOrder::chw)
     return PictureLayout{sizes.channels, sizes.height, sizes.width, bytes};
@@ -39,8 +39,8 @@ Result<PictureLayout> layout_of(const TensorType& image, ChannelOrder said) {
 Result<Ports> mix_batch_outputs(const MixBatchParams& params, const Ports& in) {
   const TensorType& image = *in.find("image");
   if (image.ragged())
-    return Error{concat("expected pictures of one size, found ", image.text(),
-                        "; resize or cut them before")};
+    return Error{concat("expected images of one size, found ", image.text(),
+                        "; resize or crop them upstream")};
   if (params.cutmix > 0)
     if (const auto layout = layout_of(image, params.layout); !layout) return layout.error();
   return Ports{image, {"label", f32, {params.classes}}};
@@ -49,24 +49,26 @@ Result<Ports> mix_batch_outputs(const MixBatchParams& params, const Ports& in) {
 Contract<MixBatchParams> mix_batch_contract() {
   using Params = MixBatchParams;
   return Contract<Params>("mix_batch",
-                          "Mixes pictures of a batch (mixup, CutMix); labels become one-hot.")
+                          "Mixes the images of a batch (mixup, CutMix); labels become one-hot.")
       .transform()
       .takes(Takes::batches)
-      .param("classes", &Params::classes, 1, kClassesMax, "labels are 0 .. classes - 1")
+      .param("classes", &Params::classes, 1, kClassesMax,
+             "number of classes; labels are 0 .. classes - 1")
       .required()
       .param("smoothing", &Params::smoothing, 0, 1,
-             "share of each label that all classes get alike")
+             "share of each label that is spread evenly over all classes")
       .param("mixup", &Params::mixup, 0, kAlphaMax,
-             "alpha: pictures are added by shares of Beta(alpha, alpha); 0: none")
+             "alpha of mixup: images are blended with weights from Beta(alpha, alpha); 0: no mixup")
       .param("cutmix", &Params::cutmix, 0, kAlphaMax,
-             "alpha: a box of the other picture has a share of Beta(alpha, alpha); 0: none")
+             "alpha of CutMix: a box of the other image covers a share from Beta(alpha, alpha); 0: "
+             "no CutMix")
       .param("p", &Params::p, 0, 1, "probability that a batch is mixed")
       .param("cutmix_share", &Params::cutmix_share, 0, 1,
-             "probability of cutmix where both have an alpha")
+             "probability of cutmix if mixup and cutmix are both set")
       .choice(
           "layout", &Params::layout,
           {{"auto", ChannelOrder::guess}, {"HWC", ChannelOrder::hwc}, {"CHW", ChannelOrder::chw}},
-          "of the pictures, for cutmix; auto: where the sizes tell")
+          "layout of the images, for cutmix; auto: derived from the sizes")
       .one_of({{"image", {u8, f32, f16, bf16}, true, {}, "of one size, in any layout"}})
       .input("label", {i64, i32, u8}, {}, "the class")
       .rest_passes()
@@ -146,9 +148,9 @@ class MixBatch : public Stage {
       const std::size_t before = i == 0 ? labels.size() - 1 : i - 1;
       const auto own = static_cast<std::int64_t>(labels[i]);
       if (own < 0 || own >= params_.classes)
-        return Error{concat("the label of the sample with the id ",
+        return Error{concat("the label of the sample with id ",
                             in.info(static_cast<std::int64_t>(i)).id, " is ", own,
-                            "; with `classes: ", params_.classes, "` labels are 0 to ",
+                            "; with `classes: ", params_.classes, "` labels must be 0 to ",
                             params_.classes - 1)};
       float* const row = shares.data() + i * classes;
       const auto add = [&](std::int64_t label, double share) {

@@ -148,7 +148,7 @@ Result<CodecHeader> read_codec_header(ImageCodec codec, std::string_view bytes) 
     case ImageCodec::avif:
       return avif_header(bytes);
     default:
-      return broken(codec, "OpenCV does not read it here");
+      return broken(codec, "this module does not decode it with OpenCV");
   }
 }
 

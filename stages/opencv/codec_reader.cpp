@@ -75,24 +75,23 @@ class CodecReader : public ImageReader {
 
   Result<ImageHeader> open(std::string_view bytes, Channels channels) override {
     if (codec_ == ImageCodec::avif && !has_avif())
-      return Error{
-          concat("it is an AVIF file, which OpenCV ", CV_VERSION,
-                 " does not read; convert it to PNG, JPEG or WebP, or build with an OpenCV "
-                 "that has AVIF (4.8 or later, with libavif)")};
+      return Error{concat("it is an AVIF file, which OpenCV ", CV_VERSION,
+                          " cannot decode; convert it to PNG, JPEG or WebP, or build with an "
+                          "OpenCV that supports AVIF (4.8 or later, with libavif)")};
     if (codec_ == ImageCodec::openexr && !is_exr_enabled())
       return Error{
-          concat("it is an OpenEXR file, which OpenCV reads only where the environment has ",
+          concat("it is an OpenEXR file, which OpenCV decodes only with the environment variable ",
                  kExrVariable, "=1; set it if you trust your files")};
     BRIGADE_ASSIGN(header_, read_codec_header(codec_, bytes));
     bytes_ = bytes;
     stored_ = channels == Channels::stored;
     if (!stored_) header_.channels = kColors;
     if (stored_ && (codec_ == ImageCodec::openexr || codec_ == ImageCodec::avif))
-      return Error{concat("of ", codec_name(codec_), " files colors are read, not all channels; ",
-                          "omit `channels:`")};
+      return Error{
+          concat(codec_name(codec_), " files can be read only as colors; ", "omit `channels:`")};
     if (header_.channels != 1 && header_.channels != kColors && header_.channels != kColors + 1)
-      return Error{concat("it has ", header_.channels, " channels; of ", codec_name(codec_),
-                          " files 1, 3 or 4 are read")};
+      return Error{concat("it has ", header_.channels, " channels; ", codec_name(codec_),
+                          " files need 1, 3 or 4")};
     return ImageHeader{header_.height, header_.width, 1, 0, header_.channels};
   }
 
@@ -105,13 +104,13 @@ class CodecReader : public ImageReader {
     }
     if (picture.empty())
       return broken(
-          "they are damaged, of a kind that it does not know, or need more memory than pixels_max "
+          "the file is damaged, of an unsupported kind, or needs more memory than pixels_max "
           "allows");
     if (picture.rows != header_.height || picture.cols != header_.width ||
         picture.channels() != header_.channels)
-      return broken(concat("they have ", picture.cols, " x ", picture.rows, " x ",
-                           picture.channels(), " numbers, the header says ", header_.width, " x ",
-                           header_.height, " x ", header_.channels));
+      return broken(concat("it has ", picture.cols, " x ", picture.rows, " x ", picture.channels(),
+                           " values, the header declares ", header_.width, " x ", header_.height,
+                           " x ", header_.channels));
     const std::int64_t stride = box.width * header_.channels;
     std::uint8_t* const to = pixels_.at_least(static_cast<std::size_t>(stride * box.height));
     for (std::int64_t y = 0; y < box.height; ++y)
@@ -167,7 +166,7 @@ class CodecReader : public ImageReader {
         });
         return {};
       default:
-        return broken("their numbers are of a type that is not read");
+        return broken("the type of its values is not supported");
     }
   }
 

@@ -37,11 +37,11 @@ class OpenCv : public Stage {
     const TensorView image = in["image"];
     const Shape shape = image.shape();
     const PictureSize size{shape[0], shape[1]};
-    if (shape.elements() == 0) return Error{concat("the picture is empty: ", shape_text(shape))};
+    if (shape.elements() == 0) return Error{concat("the image is empty: ", shape_text(shape))};
     if (size.pixels() > params_.pixels_max || std::max(size.height, size.width) > kPictureSideMax)
-      return Error{concat("a picture of ", size.height, " x ", size.width,
-                          " pixels; pixels_max is ", params_.pixels_max, ", and a side has ",
-                          kPictureSideMax, " at most")};
+      return Error{concat("the image has ", size.height, " x ", size.width,
+                          " pixels; pixels_max is ", params_.pixels_max, ", the limit is ",
+                          kPictureSideMax, " per side")};
     // OpenCV has no picture that is only read; no step writes the first one.
     work_.begin(cv::Mat(static_cast<int>(size.height), static_cast<int>(size.width),
                         CV_8UC(static_cast<int>(shape[2])), const_cast<void*>(image.data())));
@@ -68,8 +68,8 @@ class OpenCv : public Stage {
       return in_operation(i,
                           {concat("OpenCV ", CV_VERSION, ": ", error.err, " (", error.func, ")")});
     } catch (const std::bad_alloc&) {
-      return in_operation(i, {"there is not enough memory for its pixels; a smaller pixels_max "
-                              "refuses such pictures at once"});
+      return in_operation(i, {"not enough memory for its pixels; set a smaller pixels_max to "
+                              "reject such images early"});
     }
   }
 

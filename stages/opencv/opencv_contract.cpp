@@ -24,14 +24,12 @@ Result<void> add_geometry(const Params& params, const std::vector<opencv::Operat
   if (before == nullptr || std::none_of(made.begin(), made.end(), opencv::moves)) return {};
   const TensorType type{"geometry", DType::f32, {3, 3}};
   if (*before != type)
-    return Error{concat("the tensor geometry, which follows what moves pixels, is ", type.text(),
-                        ", found ", before->text())};
+    return Error{concat("expected the input tensor ", type.text(), ", found ", before->text())};
   for (std::size_t i = 0; i < made.size(); ++i)
     if (opencv::moves(made[i]) && !opencv::has_matrix(made[i]))
-      return in_operation(
-          params, i,
-          Error{"the tensor geometry of the stage before is a matrix, which cannot say where this "
-                "moves pixels; omit `geometry: true` there"});
+      return in_operation(params, i,
+                          Error{"the input tensor geometry is a matrix, which cannot describe this "
+                                "operation; omit `geometry: true` in the upstream stage"});
   out.tensors.push_back(type);
   return {};
 }
@@ -41,15 +39,15 @@ Result<Ports> opencv_outputs(const Params& params, const Ports& in) {
   const Dim& channels = image.shape[2];
   if (channels.kind != Dim::Kind::exact ||
       (channels.size != kGreyChannels && channels.size != kRgbChannels))
-    return Error{concat("expected pictures of 1 or 3 channels, found ", image.text())};
+    return Error{concat("expected images with 1 or 3 channels, found ", image.text())};
   const bool exact = !image.ragged();
   const PictureSize size{image.bounds()[0], image.bounds()[1]};
   if (exact && size.pixels() > params.pixels_max)
-    return Error{concat("a picture of ", size.height, " x ", size.width, " pixels; pixels_max is ",
+    return Error{concat("the image has ", size.height, " x ", size.width, " pixels; pixels_max is ",
                         params.pixels_max)};
   if (exact && std::max(size.height, size.width) > kPictureSideMax)
-    return Error{concat("a picture of ", size.height, " x ", size.width, " pixels; a side has ",
-                        kPictureSideMax, " at most")};
+    return Error{concat("the image has ", size.height, " x ", size.width, " pixels; the limit is ",
+                        kPictureSideMax, " per side")};
   const auto made = opencv::make_operations(params.operations);
   std::int64_t left = channels.size;
   for (std::size_t i = 0; i < made.size(); ++i) {
@@ -69,22 +67,23 @@ Result<Ports> opencv_outputs(const Params& params, const Ports& in) {
 }  // namespace
 
 Contract<OpenCvParams> opencv_contract() {
-  return Contract<Params>("opencv", "Works through a list of OpenCV's operations on each picture.")
+  return Contract<Params>("opencv", "Applies a list of OpenCV operations to each image.")
       .transform()
       .param("operations", &Params::operations,
-             "cv2's names, such as clahe, median_blur, warp_perspective (`brigade docs OPENCV`)")
+             "operations by cv2's names, such as clahe, median_blur, warp_perspective (`brigade "
+             "docs OPENCV`)")
       .param("targets", &Params::targets,
-             "what belongs to the picture and moves with it: mask, boxes, keypoints "
-             "(`brigade docs AUGMENTATION`)")
+             "annotations that move with the image: mask, boxes, keypoints (`brigade docs "
+             "AUGMENTATION`)")
       .param("pixels_max", &Params::pixels_max, 1, static_cast<double>(kPicturePixelsMax),
-             "of a picture; a larger one is an error")
+             "most pixels of an image; a larger image is an error")
       .private_bytes("pixels_max",
                      [](const Params& params) {
                        return static_cast<std::uint64_t>(params.pixels_max) * kWorkBytesPerPixelMax;
                      })
       .choice("layout", &Params::layout,
               {{"HWC", Params::Layout::hwc}, {"CHW", Params::Layout::chw}},
-              "order of height, width and channels in the result")
+              "order of height, width and channels in the output")
       .input("image", {DType::u8}, {any_size, any_size, up_to(kRgbChannels)}, "HWC, RGB or gray")
       .rest_passes()
       .draws([](const Params& params) {

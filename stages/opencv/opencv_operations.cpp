@@ -55,9 +55,9 @@ Contract<P> with_moving(Contract<P> table) {
                              {"bilinear", Pixels::bilinear},
                              {"bicubic", Pixels::bicubic},
                              {"lanczos4", Pixels::lanczos4}},
-                            "how pixels between pixels are made")
+                            "how values between pixels are computed")
                     .param("fill", static_cast<std::int64_t P::*>(&P::fill), 0, 255,
-                           "level of what lies outside of the picture"));
+                           "level of the pixels outside the image"));
 }
 
 template <class P>
@@ -71,27 +71,28 @@ OperationType operation(const Contract<P>& table) {
 
 void add_filters(std::vector<OperationType>& types) {
   types.push_back(operation(with_p(
-      Contract<Clahe>("clahe", "Equalizes the lightness of tiles, with a limit to the contrast.")
+      Contract<Clahe>("clahe", "Equalizes the lightness tile by tile, with limited contrast.")
           .param("clip_limit", &Clahe::clip_limit, 0, 1000,
-                 "limit of the contrast: one, or [low, high]")
-          .param("tiles", &Clahe::tiles, 1, 64, "in a row and in a column"))));
+                 "limit of the contrast: one number, or [low, high]")
+          .param("tiles", &Clahe::tiles, 1, 64, "number of tiles per row and per column"))));
   types.push_back(operation(
-      with_p(Contract<MedianBlur>("median_blur", "The median of a square around each pixel.")
+      with_p(Contract<MedianBlur>("median_blur",
+                                  "Replaces each pixel by the median of a square around it.")
                  .param("ksize", &MedianBlur::ksize, 3, kSideMax,
-                        "odd pixels of the square: one, or [smallest, largest]")
+                        "side of the square in pixels, odd: one number, or [smallest, largest]")
                  .required())));
   types.push_back(operation(
-      with_p(Contract<BilateralFilter>("bilateral_filter", "Smooths, and keeps edges.")
-                 .param("d", &BilateralFilter::d, 1, 31, "pixels of the circle that is mixed")
+      with_p(Contract<BilateralFilter>("bilateral_filter", "Smooths, but keeps edges.")
+                 .param("d", &BilateralFilter::d, 1, 31, "diameter of the filter in pixels")
                  .required()
                  .param("sigma_color", &BilateralFilter::sigma_color, 0, 1000,
-                        "levels that are mixed: one, or [low, high]")
+                        "sigma in levels: one number, or [low, high]")
                  .required()
                  .param("sigma_space", &BilateralFilter::sigma_space, 0, 1000,
-                        "pixels that are mixed: one, or [low, high]")
+                        "sigma in pixels: one number, or [low, high]")
                  .required())));
   types.push_back(operation(with_p(
-      Contract<MorphologyEx>("morphology_ex", "Minima and maxima of a shape around each pixel.")
+      Contract<MorphologyEx>("morphology_ex", "Erodes and dilates with a structuring element.")
           .choice("op", &MorphologyEx::op,
                   {{"erode", MorphologyEx::Op::erode},
                    {"dilate", MorphologyEx::Op::dilate},
@@ -102,28 +103,29 @@ void add_filters(std::vector<OperationType>& types) {
                    {"blackhat", MorphologyEx::Op::blackhat}},
                   "cv2's MORPH_ constants")
           .required()
-          .param("ksize", &MorphologyEx::ksize, 1, kSideMax,
-                 "odd pixels of the shape: one, or [smallest, largest]")
+          .param(
+              "ksize", &MorphologyEx::ksize, 1, kSideMax,
+              "side of the structuring element in pixels, odd: one number, or [smallest, largest]")
           .choice("shape", &MorphologyEx::shape,
                   {{"rect", MorphologyEx::Shape::rect},
                    {"cross", MorphologyEx::Shape::cross},
                    {"ellipse", MorphologyEx::Shape::ellipse}},
-                  "of what is looked at")
-          .param("iterations", &MorphologyEx::iterations, 1, 100, "how often"))));
-  types.push_back(
-      operation(Contract<Canny>("canny", "Edges: 255 on an edge, otherwise 0, in one channel.")
-                    .param("threshold1", &Canny::threshold1, 0, 100000, "one, or [low, high]")
-                    .required()
-                    .param("threshold2", &Canny::threshold2, 0, 100000, "one, or [low, high]")
-                    .required()
-                    .param("aperture_size", &Canny::aperture_size, 3, 7,
-                           "pixels of the Sobel kernel: 3, 5, 7")
-                    .param("l2_gradient", &Canny::l2_gradient,
-                           "the gradient's length, not the sum of its parts")));
+                  "shape of the structuring element")
+          .param("iterations", &MorphologyEx::iterations, 1, 100, "number of iterations"))));
+  types.push_back(operation(
+      Contract<Canny>("canny", "Detects edges: 255 on an edge, otherwise 0, in one channel.")
+          .param("threshold1", &Canny::threshold1, 0, 100000, "one number, or [low, high]")
+          .required()
+          .param("threshold2", &Canny::threshold2, 0, 100000, "one number, or [low, high]")
+          .required()
+          .param("aperture_size", &Canny::aperture_size, 3, 7,
+                 "side of the Sobel kernel in pixels: 3, 5 or 7")
+          .param("l2_gradient", &Canny::l2_gradient,
+                 "use the L2 norm of the gradient instead of the L1 norm")));
 }
 
 void add_colors(std::vector<OperationType>& types) {
-  types.push_back(operation(Contract<CvtColor>("cvt_color", "Another color space.")
+  types.push_back(operation(Contract<CvtColor>("cvt_color", "Converts to another color space.")
                                 .choice("code", &CvtColor::code,
                                         {{"rgb2gray", ColorCode::rgb2gray},
                                          {"rgb2bgr", ColorCode::rgb2bgr},
@@ -149,20 +151,22 @@ void add_colors(std::vector<OperationType>& types) {
 
 void add_moving(std::vector<OperationType>& types) {
   types.push_back(operation(
-      with_moving(Contract<WarpPerspective>("warp_perspective", "Moves the corners inwards.")
+      with_moving(Contract<WarpPerspective>("warp_perspective", "Moves the corners inward.")
                       .param("distortion_scale", &WarpPerspective::distortion_scale, 0, 1,
-                             "how far at most, as a share of half the picture"))));
+                             "largest shift of a corner, as a share of half the image"))));
   types.push_back(operation(with_moving(
-      Contract<LensDistortion>("lens_distortion", "Bends straight lines, as a lens does.")
-          .param("k1", &LensDistortion::k1, -10, 10, "of the radius squared: one, or [low, high]")
-          .param("k2", &LensDistortion::k2, -10, 10, "of its fourth power: one, or [low, high]"))));
-  types.push_back(operation(
-      with_moving(Contract<Elastic>("elastic", "Moves each pixel, and its neighbours alike.")
-                      .param("alpha", &Elastic::alpha, 0, 100000,
-                             "pixels that noise moves them, before it is smoothed: one, or "
-                             "[low, high]")
-                      .param("sigma", &Elastic::sigma, 0, 100,
-                             "pixels by which the noise is smoothed: one, or [low, high]"))));
+      Contract<LensDistortion>("lens_distortion", "Bends straight lines as a lens does.")
+          .param("k1", &LensDistortion::k1, -10, 10,
+                 "coefficient of the squared radius: one number, or [low, high]")
+          .param("k2", &LensDistortion::k2, -10, 10,
+                 "coefficient of its fourth power: one number, or [low, high]"))));
+  types.push_back(operation(with_moving(
+      Contract<Elastic>("elastic", "Moves each pixel at random, and its neighbors with it.")
+          .param(
+              "alpha", &Elastic::alpha, 0, 100000,
+              "strength of the noise in pixels, before it is smoothed: one number, or [low, high]")
+          .param("sigma", &Elastic::sigma, 0, 100,
+                 "sigma of the smoothing in pixels: one number, or [low, high]"))));
 }
 
 std::vector<OperationType> all_operation_types() {
@@ -176,8 +180,8 @@ std::vector<OperationType> all_operation_types() {
 Result<OperationParams> make_operation(const ListedEntry& entry) {
   if (find_listed(operation_types(), entry.name) == nullptr &&
       find_listed(brigade::operation_types(), entry.name) != nullptr)
-    return Error{
-        concat("there is no operation ", quote(entry.name), " here; `transform: augment` has it")};
+    return Error{concat("unknown operation ", quote(entry.name),
+                        "; use the operation of `transform: augment`")};
   return make_listed(operation_types(), entry, "operation");
 }
 
@@ -212,7 +216,7 @@ Result<std::int64_t> channels_after(const OperationParams& operation, std::int64
   if (color == nullptr) return channels;
   const std::int64_t wanted = color->code == ColorCode::gray2rgb ? kGreyChannels : kRgbChannels;
   if (channels != wanted)
-    return Error{concat("its code is for pictures of ", wanted,
+    return Error{concat("its code needs images with ", wanted,
                         wanted == 1 ? " channel" : " channels", ", found ", channels)};
   return color->code == ColorCode::rgb2gray ? kGreyChannels : kRgbChannels;
 }

@@ -71,7 +71,7 @@ Result<void> BatchFeed::open_tensors(const std::shared_ptr<Device>& device) {
 
 Result<BatchFeed::Tensors> BatchFeed::bring(const Inputs& in, bool images_stay) {
   const bool there = in.on_device(kImage);
-  BRIGADE_CHECK(!there || tensors_device_ != nullptr, "pictures on a device that was not opened");
+  BRIGADE_CHECK(!there || tensors_device_ != nullptr, "images on a device that was not opened");
   const TensorView label = in["label"];
   Tensors tensors;
   if (there) {

@@ -15,7 +15,7 @@ Result<void> check_numbers(const Inputs& in, std::int64_t classes) {
   for (std::size_t row = 0; row < labels.size(); ++row) {
     if (labels[row] >= 0 && labels[row] < classes) continue;
     return Error{concat("sample ", in.info(static_cast<std::int64_t>(row)).id, " has label ",
-                        labels[row], "; with classes: ", classes, " labels are 0 to ",
+                        labels[row], "; with classes: ", classes, " labels must be 0 to ",
                         classes - 1)};
   }
   return {};
@@ -29,9 +29,8 @@ Result<void> check_shares(const Inputs& in, std::int64_t classes) {
     const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
     const float least = *std::min_element(shares.begin(), shares.end());
     if (least >= 0 && std::abs(sum - 1) <= kShareErrorMax) continue;  // not a number: neither
-    return Error{concat("sample ", in.info(row).id, " has a label whose shares add up to ", sum,
-                        ", the least ", least,
-                        "; shares of the classes are 0 or more, and 1 together")};
+    return Error{concat("sample ", in.info(row).id, " has a label with shares that add up to ", sum,
+                        ", smallest: ", least, "; shares must be 0 or more and add up to 1")};
   }
   return {};
 }

@@ -22,7 +22,7 @@ Result<void> LossFile::open(const std::string& path, std::uint64_t kept) {
   const bool has_size = fstat(file_.get(), &there) == 0 && S_ISREG(there.st_mode);
   bytes_ = has_size ? std::min(static_cast<std::uint64_t>(there.st_size), kept) : 0;
   if (has_size && ftruncate(file_.get(), static_cast<off_t>(bytes_)) != 0)
-    return error_of_errno(concat("loss_file: cannot cut off ", path));
+    return error_of_errno(concat("loss_file: cannot truncate ", path));
   if (bytes_ == 0) add("epoch,step,loss\n");
   return write();
 }

@@ -72,8 +72,8 @@ class C10dGroup final : public RankGroup {
   }
   Error lost(const Error& error) const {
     return error.within(concat("rank ", place_.rank, " of ", place_.world,
-                               " hears no more of another rank (data_parallel; it waits ",
-                               limit_text(place_.time_limit), ", rank_timeout)"));
+                               " lost another rank (data_parallel; rank_timeout is ",
+                               limit_text(place_.time_limit), ")"));
   }
 
   RankPlace place_;
@@ -93,8 +93,8 @@ Result<void> C10dGroup<Group>::check_same(std::string_view what, const std::stri
   if (!read) return lost(read.error());
   const std::string other(first.begin(), first.end());
   if (other == text) return {};
-  return Error{concat("ranks that train together need the same ", what, ": rank 0 has ", other,
-                      ", rank ", place_.rank, " has ", text)};
+  return Error{concat("data_parallel needs the same ", what, ": rank 0 has ", other, ", rank ",
+                      place_.rank, " has ", text)};
 }
 
 Error not_met(const RankPlace& place, const Error& error) {
@@ -154,8 +154,8 @@ Result<std::unique_ptr<RankGroup>> join_cpus([[maybe_unused]] const RankPlace& p
   return make_group<Gloo>(place, std::move(options));
 #else
   return Error{
-      "this build of the torch package trains together on GPUs only: gloo's headers were not there "
-      "(libgloo-dev); write data_parallel: false, or device: cuda"};
+      "this build of the torch package supports data_parallel only on GPUs, because it was built "
+      "without libgloo-dev; write data_parallel: false, or device: cuda"};
 #endif
 }
 
@@ -167,9 +167,8 @@ Result<std::unique_ptr<RankGroup>> join_gpus([[maybe_unused]] const RankPlace& p
   return make_group<Nccl>(place, std::move(options));
 #else
   return Error{
-      "this build of the torch package trains together on CPUs only: NCCL's headers were not "
-      "there; "
-      "write data_parallel: false, or device: cpu"};
+      "this build of the torch package supports data_parallel only on CPUs, because it was built "
+      "without the NCCL headers; write data_parallel: false, or device: cpu"};
 #endif
 }
 
@@ -195,12 +194,12 @@ Result<RankPlace> RankPlace::from_environment(std::chrono::milliseconds time_lim
   place.address = variable("MASTER_ADDR");
   place.port = number<std::uint16_t>("MASTER_PORT").value_or(0);
   if (place.address.empty() || place.port == 0)
-    return Error{concat(
-        "rank ", place.rank, " of ", place.world,
-        " trains together with the others, which meet at MASTER_ADDR and MASTER_PORT, found ",
-        quote(place.address), " and ", quote(variable("MASTER_PORT")),
-        "; torchrun sets them; on one machine MASTER_ADDR=127.0.0.1 MASTER_PORT=29500 do; "
-        "with data_parallel: false each rank trains a model of its own")};
+    return Error{
+        concat("rank ", place.rank, " of ", place.world,
+               " needs MASTER_ADDR and MASTER_PORT for data_parallel, found ", quote(place.address),
+               " and ", quote(variable("MASTER_PORT")),
+               "; start with torchrun, or on one machine set MASTER_ADDR=127.0.0.1 "
+               "MASTER_PORT=29500; write data_parallel: false to train a separate model per rank")};
   place.launcher_listens = variable("TORCHELASTIC_USE_AGENT_STORE") == "True";
   return place;
 }

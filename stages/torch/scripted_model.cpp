@@ -101,8 +101,8 @@ Result<void> check_state(const torch::jit::Module& module) {
   for (const at::Tensor& parameter : module.parameters()) learns |= parameter.requires_grad();
   if (!learns)
     return Error{
-        "has no parameters to train: torch.jit.freeze makes constants of them; save the "
-        "module as it is before, or write `train: false`"};
+        "has no parameters to train, because torch.jit.freeze makes them constants; save the "
+        "module before freezing, or write `train: false`"};
   std::string unsaved = unsaved_tensors(module, "");
   if (unsaved.empty()) {
     const auto graph = module.get_method("forward").graph()->copy();
@@ -110,9 +110,9 @@ Result<void> check_state(const torch::jit::Module& module) {
     unsaved = unsaved_setting(graph->block());
   }
   if (unsaved.empty()) return {};
-  return Error{concat("keeps something in ", quote(unsaved),
-                      " that no checkpoint would have: make it a buffer (register_buffer), or "
-                      "write `train: false`")};
+  return Error{concat("stores a tensor in ", quote(unsaved),
+                      " that a checkpoint would not contain; make it a buffer (register_buffer), "
+                      "or write `train: false`")};
 }
 
 /// Of a copy: a call may change what is in buffers.
@@ -122,17 +122,18 @@ Result<void> check_scores(const torch::jit::Module& script, const Shape& picture
   ScriptedModel model(script.deepcopy());
   model.train(false);
   const std::string asked =
-      concat("expected [1, ", classes, "] of one picture ", shape_text(picture));
+      concat("expected [1, ", classes, "] for one image ", shape_text(picture));
   const auto given = torch_guarded([&]() -> Result<c10::IValue> {
     return model.run(at::zeros({1, picture[0], picture[1], picture[2]}));
   });
-  if (!given) return Error{concat(asked, ", but it fails: ", given.error().message)};
-  if (!given->isTensor()) return Error{concat(asked, ", it gives a ", given->tagKind())};
+  if (!given) return Error{concat(asked, ", but the model fails: ", given.error().message)};
+  if (!given->isTensor())
+    return Error{concat(asked, ", but the model outputs a ", given->tagKind())};
   const at::Tensor scores = given->toTensor();
   if (scores.dim() == 2 && scores.size(0) == 1 && scores.size(1) == classes) return {};
   Shape sizes;
   for (const std::int64_t size : scores.sizes()) sizes.push_back(size);
-  return Error{concat(asked, ", it gives ", shape_text(sizes),
+  return Error{concat(asked, ", but the model outputs ", shape_text(sizes),
                       scores.dim() == 2 ? concat("; write `classes: ", scores.size(1), "`") : "")};
 }
 
@@ -146,8 +147,8 @@ Result<std::shared_ptr<ClassifierModel>> load_scripted_model(const std::string& 
     script = torch::jit::load(path, at::kCPU);
   } catch (const std::exception&) {
     return Error{concat(path,
-                        " is no TorchScript that LibTorch reads; expected what Python's "
-                        "torch.jit.save(torch.jit.script(model), FILE) has written")};
+                        " is not a TorchScript file; write it in Python with "
+                        "torch.jit.save(torch.jit.script(model), FILE)")};
   }
   if (trains) {
     if (auto known = check_state(*script); !known)

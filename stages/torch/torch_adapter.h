@@ -68,8 +68,8 @@ inline Result<void> check_threads() {
     while (threads.size() < std::thread::hardware_concurrency())
       threads.emplace_back([&latch] { latch.wait(); });
   } catch (const std::exception& error) {
-    return Error{concat("LibTorch needs ", std::thread::hardware_concurrency(), " threads, but ",
-                        threads.size(), " could be started: ", error.what(),
+    return Error{concat("LibTorch needs ", std::thread::hardware_concurrency(),
+                        " threads, but only ", threads.size(), " started: ", error.what(),
                         "; raise the limit on address space (`ulimit -v`) or on processes ",
                         "(`ulimit -u`)")};
   }
@@ -133,7 +133,7 @@ inline Result<at::Device> choose_device(const std::string& wanted, int replica, 
     return at::Device(at::kCPU);
   const bool any = wanted == "auto" || wanted == "cuda";
   if (!any && !wanted.starts_with("cuda:"))
-    return Error{concat("device ", wanted, ": LibTorch here knows auto, cpu, cuda and cuda:N")};
+    return Error{concat("device ", wanted, ": expected auto, cpu, cuda or cuda:N")};
   if (gpus == 0) {
     const auto& cuda = at::detail::getCUDAHooks();
     constexpr int kMajor = 1000;             // a driver runs all CUDA of its major version
@@ -142,7 +142,7 @@ inline Result<at::Device> choose_device(const std::string& wanted, int replica, 
                         has_cuda
                             ? why_no_gpu(static_cast<int>(cuda.versionCUDART()) / kMajor * kMajor)
                             : "this LibTorch was built without CUDA",
-                        "; device: auto takes the CPU instead")};
+                        "; write device: auto to use the CPU without a GPU")};
   }
   if (any) {
     const std::string_view rank = std::getenv("LOCAL_RANK") ? std::getenv("LOCAL_RANK") : "";

@@ -147,19 +147,19 @@ Result<void> TorchClassifier::open_guarded(const OpenContext& context) {
   epochs_ = context.epochs;
   if (context.replicas != 1)
     return Error{
-        concat("trains one model in one process: replicas must be 1, found ", context.replicas)};
+        concat("trains one model in one process and needs replicas: 1, found ", context.replicas)};
   BRIGADE_TRY(find_sources(context.inputs));
   BRIGADE_TRY(prepare_torch(context.threads, context.seed));
   BRIGADE_ASSIGN(device_, choose_device(context.device, context.replica, context.replicas));
   precision_ = scalar_type(params_.precision);
   if (precision_ == at::kHalf && device_.is_cpu())
-    return Error{"precision: f16 needs a GPU; bf16 is for CPUs, too"};
+    return Error{"precision: f16 needs a GPU; use bf16 on a CPU"};
   loss_scale_.on = precision_ == at::kHalf;
   // What a script does with its pictures is not known: it gets f32.
   const bool scripted = !params_.torchscript.path.empty();
   floats_ = PictureFloats(params_, sizes_, device_, scripted ? at::kFloat : precision_);
   if (floats_.without_kernels())
-    reporter_->log("pictures become floats on the CPU: there was no nvcc when this was built");
+    reporter_->log("converts images to floats on the CPU, because Brigade was built without nvcc");
   BRIGADE_TRY(take_model());
   if (!params_.weights.path.empty() && context.saved.empty()) BRIGADE_TRY(begin_with_weights());
   model_->to(device_);
@@ -177,13 +177,13 @@ Result<void> TorchClassifier::open_guarded(const OpenContext& context) {
 Result<void> TorchClassifier::find_sources(const Ports& inputs) {
   if (const TensorType* image = inputs.find("image")) return look_at(*image);
   if (!params_.train)
-    return Error{"with `train: false` there is one source, which is evaluated: write from: STAGE"};
+    return Error{"`train: false` needs exactly one source, for evaluation; write from: STAGE"};
   for (const TensorType& tensor : inputs.tensors) {
     const auto port = strip_suffix(tensor.name, ".image");
     if (!port) continue;
     if (*port != kTrainPort && *port != kTestPort)
-      return Error{concat("of several sources one is called train and one test, found ",
-                          quote(*port), "; write from: {train: ..., test: ...} and join: epochs")};
+      return Error{concat("several sources must be named train and test, found ", quote(*port),
+                          "; write from: {train: ..., test: ...} and join: epochs")};
     has_test_ |= *port == kTestPort;
     BRIGADE_TRY(look_at(tensor));
   }
@@ -192,7 +192,7 @@ Result<void> TorchClassifier::find_sources(const Ports& inputs) {
 
 Result<void> TorchClassifier::look_at(const TensorType& image) {
   if (image_.rank() > 0 && !(image_ == image.bounds()))
-    return Error{concat("train and test need images of one shape, found ", shape_text(image_),
+    return Error{concat("train and test need images of the same shape, found ", shape_text(image_),
                         " and ", shape_text(image.bounds()))};
   image_ = image.bounds();
   BRIGADE_ASSIGN(sizes_, picture_sizes(image, params_.layout));
@@ -217,7 +217,7 @@ Result<void> TorchClassifier::begin_with_weights() {
   const auto which = params_.new_head ? WeightsFor::all_but_the_last : WeightsFor::all_layers;
   auto loaded = load_weights(*model_, path, which);
   if (!loaded) return loaded.error().within("weights");
-  reporter_->log(concat("begins with ", *loaded, " tensors of ", path));
+  reporter_->log(concat("loaded ", *loaded, " tensors from ", path));
   return {};
 }
 
@@ -283,7 +283,7 @@ Result<void> TorchClassifier::read_losses() {
       loss_file_.add(concat(epoch_ + 1, ',', steps_, ',', static_cast<float>(loss), '\n'));
     if (std::isfinite(loss)) return {};
     return Error{concat("the loss is ", loss, " at step ", steps_, " (epoch ", epoch_ + 1,
-                        "); try a smaller lr, it is ", params_.lr)};
+                        "); try a smaller lr, found ", params_.lr)};
   }));
   reporter_->report("loss", train_.loss());
   return {};

@@ -19,8 +19,8 @@ Result<void> check_script(const FileMetadata& files) {
   const FileHeader* const file = files.find("torchscript");
   if (file == nullptr || file->header.starts_with("PK")) return {};
   return Error{
-      "torchscript: that is no TorchScript; expected what Python's "
-      "torch.jit.save(torch.jit.script(model), FILE) has written"};
+      "torchscript: not a TorchScript file; write it in Python with "
+      "torch.jit.save(torch.jit.script(model), FILE)"};
 }
 
 /// Only bytes are cut, mirrored and normalised here.
@@ -34,8 +34,8 @@ Result<void> check_pictures(const Params& params, const TensorType& image,
   const Params as_they_are;
   if (params.pad > 0 || params.crop > 0 || params.flip > 0 || params.mean != as_they_are.mean ||
       params.std != as_they_are.std)
-    return Error{concat("pad, crop, flip, mean and std are for u8 images, found ", image.text(),
-                        "; leave them to the stage before")};
+    return Error{concat("pad, crop, flip, mean and std need u8 images, found ", image.text(),
+                        "; set them in the upstream stage")};
   return {};
 }
 
@@ -43,10 +43,10 @@ Result<Ports> check_inputs(const Params& params, const Ports& in, const FileMeta
   const TensorType& image = *in.find("image");
   if (image.ragged())
     return Error{
-        concat("expected images of one size, found ", image.text(), "; resize them before")};
+        concat("expected images of one size, found ", image.text(), "; resize them upstream")};
   const TensorType& label = *in.find("label");
   if (label.ragged() || (label.dtype == f32 && label.shape[0] != Dim(params.classes)))
-    return Error{concat("with `classes: ", params.classes, "` a label is a number, or ",
+    return Error{concat("with `classes: ", params.classes, "` a label must be a number, or ",
                         params.classes, " shares, found ", label.text())};
   BRIGADE_ASSIGN(const PictureSizes sizes, picture_sizes(image, params.layout));
   BRIGADE_TRY(check_pictures(params, image, sizes));
@@ -59,16 +59,15 @@ Result<Ports> check_inputs(const Params& params, const Ports& in, const FileMeta
                         kSmallCnnSideMin, " pixels, found ", image.text(),
                         "; use larger images, or model linear or mlp")};
   if (static_cast<std::int64_t>(params.names.size()) > params.classes)
-    return Error{concat("names has ", params.names.size(),
-                        " entries, with `classes: ", params.classes, "` at most ", params.classes)};
+    return Error{concat("names has ", params.names.size(), " entries, with `classes: ",
+                        params.classes, "` the limit is ", params.classes)};
   if (params.label_smoothing == 1)
-    return Error{"with label_smoothing: 1 all classes are equally right; 0.1 is usual"};
+    return Error{"label_smoothing: 1 makes all classes equally right; use a value such as 0.1"};
   if (!params.train && !scripted && params.weights.path.empty())
     return Error{
-        "with `train: false` a model is evaluated as it is: name `weights: FILE` or "
-        "`torchscript: FILE`"};
+        "`train: false` needs a trained model; write `weights: FILE` or `torchscript: FILE`"};
   if (params.new_head && params.weights.path.empty())
-    return Error{"new_head: true is for training that begins with `weights: FILE`"};
+    return Error{"new_head: true needs `weights: FILE`"};
   return Ports{};
 }
 
@@ -80,44 +79,43 @@ void add_model(Contract<Params>& contract) {
                {"mlp", Params::Model::mlp},
                {"resnet18", Params::Model::resnet18},
                {"resnet50", Params::Model::resnet50}},
-              "two convolutions and two linear layers; one linear layer; a hidden layer of 256; or "
-              "a residual network as torchvision has it")
+              "small_cnn: two convolutions and two linear layers; linear: one linear layer; mlp: a "
+              "hidden layer of 256; resnet18, resnet50: the residual networks of torchvision")
       .param("torchscript", &Params::torchscript,
-             "in place of `model`: file of torch.jit.save(torch.jit.script(model), FILE), which "
-             "gives [B, classes] scores of [B, channels, height, width]")
+             "replaces `model`: file of torch.jit.save(torch.jit.script(model), FILE); it maps [B, "
+             "channels, height, width] to scores [B, classes]")
       .file_header()
-      .param("train", &Params::train, "false: its one source is only evaluated")
+      .param("train", &Params::train, "false: only evaluate the source")
       .param("weights", &Params::weights,
-             "file of weights to begin with: of torch.save(dict(model.state_dict()), FILE), of "
+             "file of initial weights: from torch.save(dict(model.state_dict()), FILE) or "
              "torch.jit.save, or a checkpoint")
       .param("new_head", &Params::new_head,
-             "the last layer takes nothing of `weights`: for other classes than the file's");
+             "initialize the last layer at random instead of from `weights`, for other classes "
+             "than those of the file");
 }
 
 void add_learning(Contract<Params>& contract) {
   contract
-      .choice(
-          "optimizer", &Params::optimizer,
-          {{"sgd", Params::Optimizer::sgd},
-           {"adam", Params::Optimizer::adam},
-           {"adamw", Params::Optimizer::adamw}},
-          "stochastic gradient descent with momentum, Adam, or Adam whose weight decay is apart "
-          "from the gradients")
+      .choice("optimizer", &Params::optimizer,
+              {{"sgd", Params::Optimizer::sgd},
+               {"adam", Params::Optimizer::adam},
+               {"adamw", Params::Optimizer::adamw}},
+              "sgd with momentum, Adam, or AdamW (Adam with decoupled weight decay)")
       .param("lr", &Params::lr, 0, 1000, "learning rate")
-      .choice(
-          "schedule", &Params::schedule,
-          {{"cosine", Params::Schedule::cosine}, {"constant", Params::Schedule::constant}},
-          "the learning rate stays in the first epoch, then falls along a cosine to 0 at the end "
-          "of the last; or it stays")
+      .choice("schedule", &Params::schedule,
+              {{"cosine", Params::Schedule::cosine}, {"constant", Params::Schedule::constant}},
+              "cosine: the learning rate is constant in the first epoch, then falls along a cosine "
+              "to 0 at the end of the last; constant: it does not change")
       .param("warmup_steps", &Params::warmup_steps, 0, kStepsMax,
-             "training steps in which the learning rate rises evenly to its value")
-      .param("momentum", &Params::momentum, 0, 1, "of sgd; adam has its own")
+             "training steps of a linear warmup of the learning rate")
+      .param("momentum", &Params::momentum, 0, 1, "momentum of sgd; adam does not use it")
       .param("weight_decay", &Params::weight_decay, 0, 1,
-             "L2 penalty per step; of adamw the share of each weight that goes, times lr")
+             "L2 penalty per step; for adamw the decoupled weight decay, times lr")
       .param("clip_norm", &Params::clip_norm, 0, kNormMax,
-             "gradients of a step that are longer, all together, are scaled to this norm; 0: none")
+             "largest total norm of the gradients of a step; longer gradients are scaled down; 0: "
+             "no limit")
       .param("label_smoothing", &Params::label_smoothing, 0, 1,
-             "share of a training label that all classes get evenly");
+             "share of a training label that is spread evenly over all classes");
 }
 
 void add_pictures(Contract<Params>& contract) {
@@ -126,26 +124,29 @@ void add_pictures(Contract<Params>& contract) {
               {{"f32", Params::Precision::f32},
                {"bf16", Params::Precision::bf16},
                {"f16", Params::Precision::f16}},
-              "of the model's heavy operations; its weights stay f32, and with f16, which is for "
-              "GPUs, the loss is scaled")
+              "precision of the model's heavy operations; weights stay f32; f16 needs a GPU and "
+              "scales the loss")
       .param("channels_last", &Params::channels_last,
-             "weights are in the order, too, that convolutions are faster with in 16 bits")
-      .param("pad", &Params::pad, 0, kPixelsMax, "pixels of zeros on every side of u8 pictures")
+             "store images and weights channels-last, which makes 16-bit convolutions faster")
+      .param("pad", &Params::pad, 0, kPixelsMax, "pixels of zeros added on every side of u8 images")
       .param("crop", &Params::crop, 0, kPixelsMax,
-             "side in pixels of the square that is cut out of them, for training at a random "
-             "place; 0: height and width stay")
+             "side in pixels of the square crop of u8 images, at a random position in training; 0: "
+             "keep height and width")
       .param("flip", &Params::flip, 0, 1,
-             "probability of mirroring one left to right, for training")
+             "probability of mirroring an image left to right, in training")
       .param("mean", &Params::mean, -kScaleMax, kScaleMax,
-             "u8 pictures become (level / 255 - mean) / std: one number, or one for each channel")
-      .param("std", &Params::std, 1 / kScaleMax, kScaleMax, "one number, or one for each channel");
+             "u8 images become (level / 255 - mean) / std: one number for all channels, or one for "
+             "each")
+      .param("std", &Params::std, 1 / kScaleMax, kScaleMax,
+             "one number for all channels, or one for each");
 }
 
 void add_ranks(Contract<Params>& contract) {
   contract
       .param("data_parallel", &Params::data_parallel,
-             "several ranks train one model together; false: each one of its own")
-      .param("rank_timeout", &Params::rank_timeout, "how long a rank waits for the others");
+             "several ranks train one model together; false: each rank trains its own model")
+      .param("rank_timeout", &Params::rank_timeout,
+             "time limit of a rank for waiting for the others");
 }
 
 }  // namespace
@@ -162,27 +163,27 @@ Contract<Params> torch_classifier_contract() {
       .reads_on_device([](const Params&) { return std::vector<std::string>{"image"}; })
       .several_inputs({"train", "test"})
       .saves()
-      .param("classes", &Params::classes, 2, kClassesMax, "labels are 0 .. classes - 1")
+      .param("classes", &Params::classes, 2, kClassesMax,
+             "number of classes; labels are 0 .. classes - 1")
       .param("names", &Params::names,
-             "of the classes, for reports and checkpoints; none: those that the sources know")
+             "class names for reports and checkpoints; none: the names known to the sources")
       .param("loss_file", &Params::loss_file,
              "CSV file to write: epoch, step and loss of every training step")
       .choice(
           "layout", &Params::layout,
           {{"auto", ChannelOrder::guess}, {"HWC", ChannelOrder::hwc}, {"CHW", ChannelOrder::chw}},
-          "of the images; auto: where the sizes tell")
+          "layout of the images; auto: derived from the sizes")
       .input("image", {u8, f32, f16, bf16}, {any_size, any_size, any_size},
-             "u8 is normalised, by default to [-1, 1]; others are taken as they are")
+             "u8 is normalized, by default to [-1, 1]; other dtypes are used as they are")
       .one_of({{"label", {i64}, false, {}, "the class"},
                {"label", {f32}, false, {any_size}, "the shares of all classes"}})
       .outputs(check_inputs)
       .reports("samples", Combine::sum, "samples trained on and evaluated")
       .reports("loss", Combine::mean, "mean training loss of the epoch so far", true)
-      .reports("train_accuracy", Combine::mean, "share of right answers while training")
-      .reports("accuracy", Combine::mean, "share of right answers on the source `test`", true)
-      .reports(
-          "accuracy_top5", Combine::mean,
-          "share whose answer is among the five best scores on `test`, of more than 20 classes")
+      .reports("train_accuracy", Combine::mean, "accuracy on the training samples")
+      .reports("accuracy", Combine::mean, "accuracy on the source `test`", true)
+      .reports("accuracy_top5", Combine::mean,
+               "top-5 accuracy on `test`, with more than 20 classes")
       .reports("test_loss", Combine::mean, "mean loss on the source `test`")
       .example(
           "consumer: torch_classifier\n"

@@ -15,8 +15,8 @@ Result<void> TrainingRanks::join(const OpenContext& context, const TorchClassifi
   if (place.world <= 1) return {};
   if (context.again)
     return Error{
-        "a rank that has failed cannot join the others again; start all ranks anew, with --resume "
-        "from their last checkpoints"};
+        "a failed rank cannot rejoin the others; restart all ranks with --resume from their last "
+        "checkpoints"};
   device_ = device;
   parameters_ = model.parameters();
   for (const at::Tensor& buffer : model.buffers())

@@ -16,8 +16,8 @@ namespace {
 using Tensors = std::map<std::string, at::Tensor>;
 
 constexpr std::string_view kHowToSave =
-    "; expected what Python's torch.save(dict(model.state_dict()), FILE) or torch.jit.save has "
-    "written, or a checkpoint of torch_classifier";
+    "; write it in Python with torch.save(dict(model.state_dict()), FILE) or torch.jit.save, or "
+    "use a checkpoint of torch_classifier";
 
 std::string sizes_text(const at::Tensor& tensor) {
   std::string text = "[";
@@ -65,10 +65,10 @@ Result<Tensors> read_tensors(const std::string& path) {
     try {
       found = read_module(path);
     } catch (const c10::Error&) {
-      return Error{concat(path, " is no file of weights that LibTorch reads", kHowToSave)};
+      return Error{concat(path, " is not a file of weights", kHowToSave)};
     }
   }
-  if (found.empty()) return Error{concat(path, " has no tensors by name", kHowToSave)};
+  if (found.empty()) return Error{concat(path, " has no named tensors", kHowToSave)};
   return found;
 }
 
@@ -93,7 +93,7 @@ Error other_shape(const std::string& name, const at::Tensor& in_file, const at::
                   bool last) {
   return Error{concat(name, " is ", sizes_text(in_file), " in the file, but ", sizes_text(in_model),
                       " in the model",
-                      last ? "; write `new_head: true` to train the last layer anew, or the "
+                      last ? "; write `new_head: true` to train a new last layer, or the "
                              "`classes:` that the file was trained for"
                            : "; choose the `model:` that the file was trained with")};
 }
@@ -122,9 +122,9 @@ Result<std::size_t> load_weights(torch::nn::Module& model, const std::string& pa
   }
   for (const auto& [name, tensor] : found)
     if (!left || !of_last(name))
-      return Error{concat(path, " has ", name,
-                          ", which the model has not; choose the `model:` that "
-                          "the file was trained with")};
+      return Error{
+          concat(path, " has ", name,
+                 ", but the model does not; choose the `model:` that the file was trained with")};
   const at::NoGradGuard no_gradients;
   for (const auto& [to, from] : copies) to.copy_(from);
   return copies.size();

@@ -65,9 +65,9 @@ TEST(AtomicFileDeathTest, AFullDiskIsAnErrorAndLeavesTheOldFile) {
     std::fprintf(stderr, "%s\n", written ? "written" : written.error().message.c_str());
     _exit(0);
   };
-  EXPECT_EXIT(write_too_much(), testing::ExitedWithCode(0),
-              "cannot write .*/model.pt \\(4.0 KiB\\): File too large; what was there before is "
-              "intact");
+  EXPECT_EXIT(
+      write_too_much(), testing::ExitedWithCode(0),
+      "cannot write .*/model.pt \\(4.0 KiB\\): File too large; the previous file is intact");
   EXPECT_EQ(file_text(path), "old");
   EXPECT_EQ(files_in(folder), 1u);
 }

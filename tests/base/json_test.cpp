@@ -21,8 +21,8 @@ TEST(ParseJson, GivesWhatIsThere) {
 
 TEST(ParseJson, WhatIsNoneIsSaid) {
   for (const char* text : {"", "{", "label: 7", "{} x", "[1,]", "\xff", "{\"a\":01}"})
-    EXPECT_EQ(parse_json(text).error().message, "is no JSON") << text;
-  EXPECT_EQ(parse_json(std::string("{}\0{}", 5)).error().message, "is no JSON");
+    EXPECT_EQ(parse_json(text).error().message, "is not JSON") << text;
+  EXPECT_EQ(parse_json(std::string("{}\0{}", 5)).error().message, "is not JSON");
 }
 
 TEST(ParseJson, ADepthHasALimit) {

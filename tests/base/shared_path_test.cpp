@@ -70,7 +70,7 @@ TEST(SharedPath, ALinkIsFollowedOnlyWherePeopleNamedIt) {
 TEST(SharedPath, APipeIsNeverWaitedFor) {
   const SharedFolder folder;
   ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0666), 0);
-  EXPECT_EQ(append(folder / "pipe"), "cannot write " + (folder / "pipe") + ": nobody reads it");
+  EXPECT_EQ(append(folder / "pipe"), "cannot write " + (folder / "pipe") + ": no process reads it");
   EXPECT_THAT(read_whole_file(folder / "pipe").error().message, HasSubstr("a regular file"));
   const OwnedFd reader(open((folder / "pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   EXPECT_THAT(append(folder / "pipe"), HasSubstr("expected a regular file"));
@@ -96,8 +96,8 @@ TEST(SharedPath, WhatSomebodyElseHasPlantedIsNotWritten) {
   const OwnedFd reader(open((folder / "pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   for (const char* name : {"link", "file", "pipe"})
     EXPECT_THAT(append(folder / name, Existing::anything),
-                HasSubstr("it belongs to another user (65534), in a folder where everybody may "
-                          "make files"));
+                HasSubstr("it belongs to another user (65534), in a folder that all users may "
+                          "write"));
   EXPECT_EQ(std::filesystem::file_size(folder / "file"), 8u);
   EXPECT_EQ(*read_whole_file(ours), "");
   EXPECT_THAT(read_whole_file(folder / "file").error().message,
@@ -120,7 +120,7 @@ TEST(SharedPath, AFileOfSeveralNamesIsNotWrittenWhereOthersMayHaveGivenThem) {
   const SharedFolder folder;
   const std::string precious = folder.write("precious", "1");
   std::filesystem::create_hard_link(precious, folder / "planted");
-  EXPECT_THAT(append(folder / "planted"), HasSubstr("it has several names (hard links)"));
+  EXPECT_THAT(append(folder / "planted"), HasSubstr("it has several hard links"));
   EXPECT_EQ(*read_whole_file(precious), "1");
   chmod(folder.path().c_str(), 0755);
   EXPECT_EQ(append(folder / "planted"), "");

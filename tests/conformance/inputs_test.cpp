@@ -20,7 +20,7 @@ constexpr std::size_t kSample = 12;  // that no shape filters out
 /// Shapes of which no producer may be an input, and how their errors begin: an input is a stream.
 const std::map<std::string, std::string>& shapes_without_inputs() {
   static const std::string zipped = "a stream cannot be zipped with another source";
-  static const std::string kept = "a cache keeps samples by their index in the source";
+  static const std::string kept = "a cache stores samples by their index";
   static const std::map<std::string, std::string> all = {
       {"Zip", zipped}, {"EmptySlotsInZips", zipped},         {"ZipOfSeveralOfEach", zipped},
       {"Cache", kept}, {"CacheOfEmptySlotsAndRagged", kept}, {"CacheInEpochs", kept},

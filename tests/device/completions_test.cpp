@@ -85,10 +85,12 @@ TEST_F(CompletionsTest, TheirEndSaysThatADeviceDoesNotAnswer) {
   completions.reset();
   later.join();
   dup2(stderr_before.get(), STDERR_FILENO);
-  EXPECT_EQ(said, concat("brigade: warning: device host has not answered for 0 s: copies are "
-                         "waited for, whose memory may not go before; does `nvidia-smi` answer? "
-                         "`kill -9 ",
-                         getpid(), "` ends this process\n"));
+  EXPECT_EQ(
+      said,
+      concat(
+          "brigade: warning: device host has not answered for 0 s: this process waits for copies "
+          "before it frees their memory; check that `nvidia-smi` answers, or run `kill -9 ",
+          getpid(), "` to end this process\n"));
   EXPECT_EQ(gone_, 1);
 }
 

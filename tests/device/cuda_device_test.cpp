@@ -19,32 +19,32 @@ std::shared_ptr<CudaDevice> fake_device(const char* settings = "") {
 
 TEST(CudaDriver, ThereIsNoneWhereItsLibraryIsNotThere) {
   EXPECT_EQ(message_of(CudaDriver::open(kCudaDriverMin, "libcuda_of_nowhere.so.1")),
-            "no NVIDIA driver here: libcuda_of_nowhere.so.1: cannot open shared object file: No "
-            "such file or directory; where it is installed `nvidia-smi` lists the GPUs; `device: "
-            "auto` takes the CPU where there is no GPU");
+            "no NVIDIA driver found: libcuda_of_nowhere.so.1: cannot open shared object file: No "
+            "such file or directory; install it (`nvidia-smi` must list the GPUs); write `device: "
+            "auto` to use the CPU without a GPU");
 }
 
 TEST(CudaDriver, WithoutACallItIsTooOld) {
   EXPECT_EQ(message_of(CudaDriver::open(kCudaDriverMin, "libm.so.6")),
-            "the NVIDIA driver libm.so.6 has no cuInit: it is too old; install that of CUDA 11.4 "
-            "or later");
+            "the NVIDIA driver libm.so.6 has no cuInit: it is too old; install the driver of CUDA "
+            "11.4 or later");
 }
 
 TEST(CudaDriver, OlderThanWhatIsNeededItIsRefused) {
   EXPECT_EQ(message_of(open_fake_cuda("driver=12040", 13000)),
-            "the NVIDIA driver is that of CUDA 12.4, expected CUDA 13.0 or later; install a newer "
+            "the NVIDIA driver supports CUDA 12.4, expected CUDA 13.0 or later; install a newer "
             "driver (`nvidia-smi` shows its version)");
   EXPECT_EQ(open_fake_cuda("driver=13000", 13000).value()->version(), 13000);
 }
 
 TEST(CudaDriver, SaysWhyItDoesNotBegin) {
   EXPECT_EQ(message_of(open_fake_cuda("fail=cuInit:803")),
-            "the NVIDIA driver does not begin: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH: the kernel has "
-            "another version of it than libcuda.so.1; restart the machine, or the container on a "
-            "host with the same one");
+            "the NVIDIA driver does not start: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH: the version of "
+            "the kernel module differs from that of libcuda.so.1; restart the machine, or run the "
+            "container on a host with the same version");
   EXPECT_EQ(message_of(open_fake_cuda("fail=cuInit:34")),
-            "the NVIDIA driver does not begin: CUDA error 34; see `nvidia-smi` and `dmesg`; "
-            "`device: auto` takes the CPU where there is no GPU");
+            "the NVIDIA driver does not start: CUDA error 34; check `nvidia-smi` and `dmesg`; "
+            "write `device: auto` to use the CPU without a GPU");
 }
 
 TEST(CudaDevice, MustBeOneOfThoseThatAreThere) {
@@ -52,7 +52,7 @@ TEST(CudaDevice, MustBeOneOfThoseThatAreThere) {
     return message_of(CudaDevice::open(open_fake_cuda(settings).value(), index));
   };
   EXPECT_EQ(open("devices=0", 0),
-            "device cuda:0: no GPU is visible (see nvidia-smi and CUDA_VISIBLE_DEVICES)");
+            "device cuda:0: no visible GPU; check nvidia-smi and CUDA_VISIBLE_DEVICES");
   EXPECT_EQ(open("devices=1", 1), "device cuda:1: there is 1 GPU, cuda:0");
   EXPECT_EQ(open("devices=2", 2), "device cuda:2: there are 2 GPUs, cuda:0 to cuda:1");
   EXPECT_EQ(open("devices=2", 1), "no error");
@@ -65,14 +65,14 @@ TEST(CudaDevice, WhatOthersHaveOfItIsNoLoss) {
   };
   const auto full = begin("2");
   EXPECT_EQ(message_of(full),
-            "device cuda:0: cuDevicePrimaryCtxRetain says CUDA_ERROR_OUT_OF_MEMORY; `nvidia-smi` "
-            "shows who has its memory");
+            "device cuda:0: cuDevicePrimaryCtxRetain returned CUDA_ERROR_OUT_OF_MEMORY; "
+            "`nvidia-smi` shows which processes use its memory");
   EXPECT_EQ(full.error().refusal, Refusal::other);
   const auto taken = begin("46");
-  EXPECT_EQ(message_of(taken),
-            "device cuda:0: cuDevicePrimaryCtxRetain says CUDA_ERROR_DEVICE_UNAVAILABLE; another "
-            "process may have it for itself alone, as its compute mode says (`nvidia-smi -q -d "
-            "COMPUTE`)");
+  EXPECT_EQ(
+      message_of(taken),
+      "device cuda:0: cuDevicePrimaryCtxRetain returned CUDA_ERROR_DEVICE_UNAVAILABLE; another "
+      "process may use it exclusively (`nvidia-smi -q -d COMPUTE` shows the compute mode)");
   EXPECT_EQ(taken.error().refusal, Refusal::other);
   EXPECT_EQ(begin("700").error().refusal, Refusal::lost);
 }
@@ -110,11 +110,11 @@ TEST(CudaDevice, GivesBackWhatItMappedAndWhatItDidNotGetToMap) {
 
 TEST(CudaDevice, SharesMemoryOnlyWhereTheDriverDoes) {
   EXPECT_EQ(message_of(fake_device("shares=0")->make_shared(1)),
-            "device cuda:0: it does not share memory between processes by descriptors; leave "
-            "`memory: device` out");
+            "device cuda:0: it cannot share memory between processes by descriptors; omit `memory: "
+            "device`");
   EXPECT_EQ(message_of(fake_device("memory=1048576")->make_shared(1)),
-            "device cuda:0 is out of memory: 2.0 MiB wanted, 512.0 KiB of 1.0 MiB free; a smaller "
-            "batch or `prefetch` needs less, and `nvidia-smi` shows who else has some");
+            "device cuda:0 is out of memory: 2.0 MiB wanted, 512.0 KiB of 1.0 MiB free; use a "
+            "smaller batch or `prefetch`; `nvidia-smi` shows which processes use its memory");
 }
 
 TEST(CudaDevice, MapsToBeReadOnlyWhereTheDriverCan) {
@@ -131,10 +131,9 @@ TEST(CudaDevice, MapsToBeReadOnlyWhereTheDriverCan) {
 
 TEST(CudaDevice, OutOfMemorySaysHowMuchThereIs) {
   const auto device = fake_device("memory=1048576");
-  EXPECT_EQ(
-      message_of(device->allocate(2 << 20)),
-      "device cuda:0 is out of memory: 2.0 MiB wanted, 512.0 KiB of 1.0 MiB free; a smaller batch "
-      "or `prefetch` needs less, and `nvidia-smi` shows who else has some");
+  EXPECT_EQ(message_of(device->allocate(2 << 20)),
+            "device cuda:0 is out of memory: 2.0 MiB wanted, 512.0 KiB of 1.0 MiB free; use a "
+            "smaller batch or `prefetch`; `nvidia-smi` shows which processes use its memory");
 }
 
 TEST(CudaDevice, PinningThatIsRefusedNamesTheLimit) {
@@ -158,8 +157,8 @@ TEST(CudaDevice, AFaultOfACopyLosesItForEveryLaterCall) {
   ASSERT_TRUE(device->copy_to_device(memory.get(), bytes.data(), 10, nullptr).ok());
   ASSERT_TRUE(device->record(event.get(), nullptr).ok());
   const std::string lost =
-      "device cuda:0 is lost: cuEventQuery says CUDA_ERROR_ILLEGAL_ADDRESS; the kernel's log names "
-      "the cause (`dmesg | grep Xid`)";
+      "device cuda:0 is lost: cuEventQuery says CUDA_ERROR_ILLEGAL_ADDRESS; look for the cause in "
+      "the kernel log (`dmesg | grep Xid`)";
   EXPECT_EQ(message_of(device->passed(event.get())), lost);
   EXPECT_EQ(message_of(device->copy_to_device(memory.get(), bytes.data(), 11, nullptr)), lost);
 }
@@ -179,8 +178,8 @@ TEST(CudaDevice, ALossThatALaunchMeetsFirstIsOneAndAMistakeOfALaunchIsNone) {
     const auto lost = launch(concat("fail=", call, ":700").c_str());
     ASSERT_FALSE(lost);
     EXPECT_EQ(lost.error().message, concat("device cuda:0 is lost: ", call,
-                                           " says CUDA_ERROR_ILLEGAL_ADDRESS; the "
-                                           "kernel's log names the cause (`dmesg | grep Xid`)"));
+                                           " says CUDA_ERROR_ILLEGAL_ADDRESS; look for the cause "
+                                           "in the kernel log (`dmesg | grep Xid`)"));
     EXPECT_EQ(lost.error().refusal, Refusal::lost);
     EXPECT_EQ(fake_cuda_left(), 0);
   }

@@ -50,7 +50,7 @@ TEST(GpuReport, SaysWhyThereIsNone) {
   const GpuReport old = fake_report("driver=11000");
   EXPECT_TRUE(old.has_driver);
   EXPECT_EQ(old.problem,
-            "the NVIDIA driver is that of CUDA 11.0, expected CUDA 11.4 or later; install a newer "
+            "the NVIDIA driver supports CUDA 11.0, expected CUDA 11.4 or later; install a newer "
             "driver (`nvidia-smi` shows its version)");
   EXPECT_TRUE(fake_report("devices=0").problem.empty());
   EXPECT_TRUE(fake_report("devices=0").gpus.empty());

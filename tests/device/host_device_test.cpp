@@ -63,8 +63,8 @@ TEST(HostDevice, AnEventPassesOnlyWhenTheCopiesBeforeItAreDone) {
 TEST(HostDevice, SharedMemoryIsOfTheDeviceAndCountsAsSuch) {
   Bench bench({.memory_bytes = 10'000});
   EXPECT_EQ(message_of(bench.device->make_shared(10'001)),
-            "device host: shared device memory of 9.8 KiB does not fit: 9.8 KiB may be had, 0 B "
-            "are taken");
+            "device host: shared device memory of 9.8 KiB does not fit: the limit is 9.8 "
+            "KiB, 0 B are in use");
   const OwnedFd fd = bench.device->make_shared(5000).value();
   {
     const auto mapped =
@@ -160,7 +160,7 @@ TEST(HostDevice, NoticesMemoryThatIsWrittenBeforeTheEvent) {
   bench.bytes[500] = std::byte{8};
   written.count_down();
   EXPECT_EQ(message_of(bench.device->wait(bench.event.get())),
-            "device host is lost: memory was written while it was being copied: it was given back "
+            "device host is lost: memory was written while it was being copied: it was returned "
             "before the event");
 }
 
@@ -192,7 +192,7 @@ TEST(HostDevice, NoticesPinnedMemoryThatGoesBeforeTheEvent) {
   }
   gone.count_down();
   EXPECT_EQ(message_of(bench.device->record(bench.event.get(), bench.stream.get())),
-            "device host is lost: memory was given back while it was being copied");
+            "device host is lost: memory was freed while it was being copied");
   pinned = {};
   EXPECT_EQ(bench.device->pinned_bytes(), 0u);
 }

@@ -30,10 +30,9 @@ TEST(ChooseGpu, TakesTurnsUnlessOneIsNamed) {
 }
 
 TEST(ChooseGpu, RefusesWhatCannotBe) {
-  EXPECT_EQ(
-      message_of(choose_gpu("cuda", 0, 1, 0)),
-      "device cuda: no GPU is visible (see nvidia-smi and CUDA_VISIBLE_DEVICES); device: auto "
-      "takes the CPU instead");
+  EXPECT_EQ(message_of(choose_gpu("cuda", 0, 1, 0)),
+            "device cuda: no visible GPU; check nvidia-smi and CUDA_VISIBLE_DEVICES; write device: "
+            "auto to use the CPU without a GPU");
   for (const char* const bad : {"gpu", "cuda:", "cuda:-1", "cuda:1x"})
     EXPECT_EQ(message_of(choose_gpu(bad, 0, 1, 1)),
               std::string("device ") + bad + ": expected auto, cpu, cuda or cuda:N");
@@ -42,10 +41,10 @@ TEST(ChooseGpu, RefusesWhatCannotBe) {
 TEST(WhyNoGpu, IsTheDriverOrThatNoneIsVisible) {
   setenv("FAKE_CUDA", "driver=12080 devices=0", 1);
   EXPECT_EQ(why_no_gpu(12000, fake_cuda_path()),
-            "no GPU is visible (see nvidia-smi and CUDA_VISIBLE_DEVICES)");
+            "no visible GPU; check nvidia-smi and CUDA_VISIBLE_DEVICES");
   setenv("FAKE_CUDA", "driver=12080", 1);
   EXPECT_EQ(why_no_gpu(13000, fake_cuda_path()),
-            "the NVIDIA driver is that of CUDA 12.8, expected CUDA 13.0 or later; install a newer "
+            "the NVIDIA driver supports CUDA 12.8, expected CUDA 13.0 or later; install a newer "
             "driver (`nvidia-smi` shows its version)");
   EXPECT_TRUE(why_no_gpu(13000, "libcuda_of_nowhere.so.1").starts_with(kNoCudaDriver));
 }

@@ -15,8 +15,8 @@ TEST(PinningKernel, ReleasesWithTheBugAreTold) {
 
 TEST(PinningKernel, IsNamedOnlyAboveWhatItPins) {
   EXPECT_EQ(kernel_cause("6.12.4", kPinnedBytesByBug + 4096),
-            "; of 2.0 GiB in all Linux 6.12.4 may refuse what is above 2.0 GiB, a bug of 6.11 to "
-            "6.13");
+            "; out of 2.0 GiB in total, Linux 6.12.4 may reject all above 2.0 GiB, a bug of 6.11 "
+            "to 6.13");
   EXPECT_EQ(kernel_cause("6.12.4", kPinnedBytesByBug), "");
   EXPECT_EQ(kernel_cause("6.14.0", 3 * kPinnedBytesByBug), "");
 }

@@ -111,8 +111,8 @@ TEST_F(UploaderTest, WhereNothingMayBePinnedItCopiesAndSaysWhy) {
   tight.pinned_bytes = 1 << 20;
   ASSERT_TRUE(create(tight, Pin::automatic).ok());
   EXPECT_EQ(uploader_->report(),
-            "copies ordinary memory, more slowly: device host: pinned memory of 12.0 MiB does not "
-            "fit: 1.0 MiB may be had, 0 B are taken");
+            "copies from pageable memory, which is slower: device host: pinned memory of 12.0 MiB "
+            "does not fit: 1.0 MiB may be had, 0 B are taken");
   ASSERT_TRUE(upload(ring_).ok());
   EXPECT_EQ(seen(ring_.size()), ring_);
   EXPECT_EQ(device_->pinned_bytes(), 0u);
@@ -135,8 +135,8 @@ TEST_F(UploaderTest, MemoryThatMayOnlyBeReadIsCopiedWhereTheDeviceCannotPinIt) {
       return made ? (*made)->report() : "error: " + made.error().message;
     };
     if (access == PROT_READ) {
-      const std::string why = "device host: it cannot pin memory to be read only";
-      EXPECT_EQ(report(Pin::automatic), "copies ordinary memory, more slowly: " + why);
+      const std::string why = "device host: cannot pin read-only memory";
+      EXPECT_EQ(report(Pin::automatic), "copies from pageable memory, which is slower: " + why);
       EXPECT_EQ(report(Pin::yes), "error: " + why);
     } else {
       EXPECT_TRUE(report(Pin::yes).starts_with("pinned 1.0 MiB for device host in "));

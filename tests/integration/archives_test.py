@@ -67,13 +67,13 @@ class ArchivesThatAreResumed(Archives):
         before = (self.folder / "s-1.tar").read_bytes()
         more = [*self.samples(1), (0, "1/picture_99", png(1))]
         self.write_shard("s-1.tar", more)
-        self.assertIn("its source has 61 samples now and had 60 at the checkpoint; bring them "
-                      "back, or begin anew", self.refused())
+        self.assertIn("its source has 61 samples, but had 60 at the checkpoint; restore "
+                      "them, or restart from scratch", self.refused())
         other_label = [(9, *sample[1:]) if i == 3 else sample
                        for i, sample in enumerate(self.samples(1))]
         self.write_shard("s-1.tar", other_label)
-        self.assertIn("its source has other samples now than at the checkpoint; bring them back, "
-                      "or begin anew", self.refused())
+        self.assertIn("its source has different samples than at the checkpoint; restore them, or "
+                      "restart from scratch", self.refused())
         (self.folder / "s-1.tar").write_bytes(before)  # the control
         self.summary(self.yaml, "--resume")
 
@@ -114,7 +114,7 @@ class ArchivesThatChangeWhileTheyAreRead(Archives):
         self.check(vanish, "cannot open: No such file or directory")
 
     def test_one_that_is_cut_off_is_named(self):
-        self.check(lambda path: os.truncate(path, 512), "(bytes [0-9]+ to .* are not in the file|"
+        self.check(lambda path: os.truncate(path, 512), "(bytes [0-9]+ to .* are outside the file|"
                    "the file became shorter while it was read)")
 
 

@@ -28,37 +28,37 @@ FLIP = "random_horizontal_flip"
 # Operations with what torchvision would refuse, too, and a picture of 32 pixels, too small for its
 # crop.
 OPERATIONS = {
-    "{random_crop: {size: 500}}": "a crop of 500 x 500 does not fit into 32 x 32 pixels; `pad_if_",
-    "{five_crop: {size: 500}}": "crops of 500 x 500 do not fit into 32 x 32 pixels; a resize",
+    "{random_crop: {size: 500}}": "a crop of 500 x 500 does not fit into 32 x 32 pixels; set `pad_",
+    "{five_crop: {size: 500}}": "crops of 500 x 500 do not fit into 32 x 32 pixels; put a resize",
     "{color_jitter: {brightness: -1}}": 'brightness: expected a number from 0 to 1000, found "-1"',
     "{color_jitter: {hue: 0.9}}": 'hue: expected a number from -0.5 to 0.5, found "0.9"',
-    "{random_rotation: {degrees: -3}}": "degrees: one number is how far values lie from the middle",
-    "{gaussian_blur: {kernel_size: 4}}": "gaussian_blur: kernel_size is odd",
-    "{random_erasing: {scale: [0.5, 0.1]}}": "scale and ratio are a lower and an upper limit",
+    "{random_rotation: {degrees: -3}}": "degrees: a single number is the distance from the middle",
+    "{gaussian_blur: {kernel_size: 4}}": "gaussian_blur: kernel_size must be odd",
+    "{random_erasing: {scale: [0.5, 0.1]}}": "a lower and an upper limit for scale and ratio",
     "{random_erasing: {p: 1.5}}": 'p: expected a number from 0 to 1, found "1.5"',
     "{random_perspective: {distortion_scale: 2}}": "expected a number from 0 to 1, found",
     "{random_posterize: {bits: 9}}": 'bits: expected a whole number from 0 to 8, found "9"',
-    "{rand_augment: {magnitude: 99}}": "magnitude is below num_magnitude_bins",
+    "{rand_augment: {magnitude: 99}}": "magnitude must be below num_magnitude_bins",
     "{random_resized_crop: {size: 5, scale: [2, 1]}}": "scale: item 1: expected a number from 0",
 }
 # Of the classes that recipe_data draws, and in a file of a number for each picture.
 WEIGHTS = {
     "{box: -1, others: 1}": 'class "box": a weight is not negative, found -1',
     "{box: .nan, others: 1}": 'class "box": expected a number such as 2.5, found ".nan"',
-    "{box: 0, others: 0}": "all are 0, so that no sample would come",
+    "{box: 0, others: 0}": "all numbers are 0, expected at least one above 0",
     "{cow: 1, others: 1}": 'the source has no class "cow"',
     "nan.txt": "nan.txt:2: a weight is a number, found nan",
     "negative.txt": "negative.txt:1: a weight is not negative, found -1",
-    "zeros.txt": "zeros.txt: all weights are 0, so that no sample would come",
+    "zeros.txt": "zeros.txt: all weights are 0, expected at least one above 0",
     "few.txt": "few.txt: has 1 weights, but its source has 16 samples",
 }
 FILES = {"nan.txt": ["1", "nan"] + 14 * ["1"], "negative.txt": ["-1"] + 15 * ["1"],
          "zeros.txt": 16 * ["0"], "few.txt": ["1"]}
 BOXES = {
-    (500, 500, 600, 600): "boxes, row 0: [500, 500, 600, 600] is outside of its picture of 96",
-    (-50, -50, 60, 60): "boxes, row 0: [-50, -50, 60, 60] is outside of its picture of 96",
+    (500, 500, 600, 600): "boxes, row 0: [500, 500, 600, 600] is outside its image of 96",
+    (-50, -50, 60, 60): "boxes, row 0: [-50, -50, 60, 60] is outside its image of 96",
     (float("nan"), 0, 5, 5): "boxes, row 0: [nan, 0, 5, 5] has a number that is not finite",
-    (60, 60, 20, 20): "boxes, row 0: [60, 60, 20, 20] ends before it begins; is its format xywh",
+    (60, 60, 20, 20): "boxes, row 0: [60, 60, 20, 20] ends before it begins; check `format:` (xywh",
 }
 
 
@@ -94,7 +94,7 @@ class BadInput(ProgramTest):
     def test_masks_of_another_size_than_their_picture(self):
         picture = recipe_data.Picture(1)
         for width, height, text in ((WIDTH, HEIGHT, ""),
-                                    (8, 6, "its mask: it has 8 x 6 pixels, the picture 128 x 96")):
+                                    (8, 6, "its mask: it has 8 x 6 pixels, the image has 128 x ")):
             with mock.patch.multiple(recipe_data, WIDTH=width, HEIGHT=height):
                 mask = recipe_data.png(bytes(width * height), 1)
             with tarfile.open(self.folder / "a.tar", "w") as archive:
@@ -131,8 +131,8 @@ stages:
 """
         self.check([self.write("graph.yaml", yaml)], "")
         (self.folder / "val" / "ellipse").rename(self.folder / "val" / "egg")
-        self.check([self.write("graph.yaml", yaml)], 'the labels of "test" are of other classes '
-                   'than those of "train": it lacks ellipse, and it alone has egg')
+        self.check([self.write("graph.yaml", yaml)], 'the labels of "test" belong to different '
+                   'classes than the labels of "train": it lacks ellipse, and it alone has egg')
 
 
 if __name__ == "__main__":

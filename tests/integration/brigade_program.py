@@ -221,7 +221,7 @@ class ProgramTest(unittest.TestCase):
     def is_at_work(self, run):
         """Whether every replica has begun."""
         shown = self.leases(run)
-        return shown != "" and "has not begun" not in shown
+        return shown != "" and "has not started" not in shown
 
     def consumed(self, run, stage):
         """How many samples, with the padding, have come out of this stage."""

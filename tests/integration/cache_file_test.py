@@ -103,7 +103,7 @@ stages:
             self.file.write_bytes(damaged)
             finished = self.run_graph(yaml)
             self.assertEqual(finished.code, 0, finished.err)
-            self.assertIn(": it is made anew", finished.err)
+            self.assertIn(": the cache is rebuilt", finished.err)
             self.assertEqual(self.file.read_bytes(), good)
 
     def test_a_full_disk_is_an_error_before_anything_starts(self):
@@ -115,7 +115,7 @@ stages:
             finished = self.run_graph(graph(file=disk / "kept.cache"))
             self.assertEqual(finished.code, 1, finished.err)
             self.assertEqual(len(finished.errors()), 1, finished.err)
-            self.assertIn("which the disk does not give: No space left", finished.err)
+            self.assertIn("which the disk cannot provide: No space left", finished.err)
             self.assertEqual(os.listdir(disk), [])
         finally:
             os.system(f"umount {disk}")

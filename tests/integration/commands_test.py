@@ -83,7 +83,7 @@ class Commands(ProgramTest):
                              photos / part / kind)
                 (photos / part / kind / "samples.tsv").unlink()
         said = self.brigade("init", "photos").out
-        self.assertIn(f"found images of 2 classes (coat, shirt) in {photos}/train; to evaluate: "
+        self.assertIn(f"found images of 2 classes (coat, shirt) in {photos}/train; for evaluation: "
                       "val\n", said)
         self.brigade("check", "photos.yaml")
         run = self.brigade("run", "photos.yaml", "--summary", "summary.json", "--set", "epochs=2")
@@ -93,7 +93,7 @@ class Commands(ProgramTest):
         for data in (photos / "train", "photos"):  # nothing is left to evaluate on
             said = self.brigade("init", data, "--out", "alone.yaml").out
             self.assertEqual("there is no folder val beside train\n" in said, data == "photos")
-            self.assertIn("a tenth of it is not learned, but evaluated: `split:`\n", said)
+            self.assertIn("`split:` sets 10 % of the data aside for evaluation\n", said)
             self.assertIn("alone.yaml: ok", self.brigade("check", "alone.yaml").out)
             self.assertEqual((self.folder / "alone.yaml").read_text().count("\n    part: "), 2)
             (self.folder / "alone.yaml").unlink()
@@ -140,18 +140,18 @@ class Commands(ProgramTest):
                  "classes (coat, shirt)\n")):
             said, results = self.init_and_run(data, trains=True)
             self.assertIn(f"found {found}", said)
-            self.assertIn("a tenth of it is not learned, but evaluated: `split:`\n", said)
+            self.assertIn("`split:` sets 10 % of the data aside for evaluation\n", said)
             self.assertEqual(results["train"]["samples"], 12 if data == "shards" else 20)
             self.assertIn("accuracy", results["train"])
             self.assertEqual([key for key in results["train"] if key.startswith("accuracy of ")],
                              names)
         self.write_shard("val-0.tar", pictures[12:], [0, 1, 2, 0])
         said, results = self.init_and_run("shards", trains=True)
-        self.assertIn("of 3 classes; to evaluate: val-0.tar\n", said)
+        self.assertIn("of 3 classes; for evaluation: val-0.tar\n", said)
         self.assertEqual(results["train"]["samples"], 12 + 4)
         self.write_shard("val-0.tar", pictures[12:], [0, 7])
         said, results = self.init_and_run("shards", trains=True)
-        self.assertIn("val-0.tar is not used to evaluate: its labels go up to 7\n", said)
+        self.assertIn("val-0.tar is not used for evaluation: its labels go up to 7\n", said)
         self.assertEqual(results["train"]["samples"], 12)
 
     def test_init_evaluates_on_a_table_that_has_the_same_classes(self):
@@ -160,11 +160,11 @@ class Commands(ProgramTest):
         self.write_list("train.csv", pictures, ["coat", "shirt"] * 4)
         self.write_list("test.csv", pictures, ["shirt", "coat"])
         said, results = self.init_and_run(".", trains=True)
-        self.assertIn("of 2 classes (coat, shirt); to evaluate: test.csv\n", said)
+        self.assertIn("of 2 classes (coat, shirt); for evaluation: test.csv\n", said)
         self.assertEqual(results["train"]["samples"], 8 + 2)
         self.write_list("test.csv", pictures, ["shirt", "coat", "hat"])
         said, _ = self.init_and_run(".", trains=True)
-        self.assertIn("test.csv is not used to evaluate: its classes are others: ", said)
+        self.assertIn("test.csv is not used for evaluation: its classes differ: ", said)
         self.assertIn("hat", said)
 
     def test_init_divides_nothing_that_leaves_a_part_empty(self):
@@ -178,34 +178,34 @@ class Commands(ProgramTest):
             shutil.copy(picture, kind)
         for data in ("list.csv", "shards", "few"):
             said, results = self.init_and_run(data, trains=False)
-            self.assertIn("it counts what comes: 5 samples are too few to learn from and to keep a "
-                          "tenth apart to evaluate; 6 are enough\n", said)
+            self.assertIn("the graph only counts batches: 5 samples are too few to set 10 % aside "
+                          "for evaluation; 6 are enough\n", said)
             self.assertNotIn("split:", said)
             self.assertEqual(results["count"]["samples"], 5)
         shutil.copy(last, self.folder / "few" / "kind 1")  # the control
         said = self.brigade("init", "few").out
-        self.assertIn("a tenth of it is not learned, but evaluated: `split:`\n", said)
+        self.assertIn("`split:` sets 10 % of the data aside for evaluation\n", said)
         self.assertIn("few.yaml: ok", self.brigade("check", "few.yaml").out)
         (self.folder / "few" / "kind 1" / last.name).unlink()
         for command in ("check", "run"):
             refused = self.brigade(command, "few.yaml", code=2).err
-            self.assertIn('error: stage "test_images": its source has 5 samples, of which `skip:` '
-                          "and `split:` leave none\n", refused)
+            self.assertIn('error: stage "test_images": its source has 5 samples, but `skip:` '
+                          "and `split:` leave none of them\n", refused)
 
     def test_init_says_why_a_graph_only_counts(self):
         pictures = self.write_pictures(6)
-        self.assertIn("has images, but no folders of classes",
+        self.assertIn("has images, but no class folders",
                       self.brigade("init", "photos", code=2).err)
         self.write("images.txt", "".join(f"{picture}\n" for picture in pictures))
         said, results = self.init_and_run("images.txt", trains=False)
         self.assertIn("found a list of images (images.txt: column 1, no labels)\n"
-                      "it counts what comes: there are no labels to learn\n", said)
+                      "the graph only counts batches: the data has no labels\n", said)
         self.assertEqual(results["count"]["samples"], 6)
         self.torch_module()
         self.write_shard("a.tar", pictures, [3, -1, 3, 3, 3, 3])
         said, results = self.init_and_run("shards", trains=False)
-        self.assertIn("it counts what comes: how many classes there are is not known: a label is "
-                      "-1; ", said)
+        self.assertIn("the graph only counts batches: the number of classes is unknown: expected "
+                      "class numbers from 0, found the label -1; ", said)
         self.assertEqual(results["count"]["samples"], 6)
 
     # --- sample

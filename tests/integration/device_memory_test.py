@@ -75,9 +75,10 @@ class DeviceMemory(ProgramTest):
         for up, environment, line in (
                 ("", LATE, "up: pinned "),
                 ("pin: yes", LATE, "up: pinned "),
-                ("", PINS_LITTLE, "up: copies ordinary memory, more slowly: device host: pinned "),
-                ("", PINS_NONE_TO_READ, "up: copies ordinary memory, more slowly: device host: it "
-                 "cannot pin memory to be read only"),
+                ("", PINS_LITTLE, "up: copies from pageable memory, which is "
+                 "slower: device host: pinned "),
+                ("", PINS_NONE_TO_READ, "up: copies from pageable memory, which "
+                 "is slower: device host: cannot pin read-only memory"),
                 ("pin: no", PINS_LITTLE, "")):
             with self.subTest(up=up, environment=environment):
                 finished = self.run_graph(graph(up=up), environment=environment)
@@ -140,15 +141,15 @@ class DeviceMemory(ProgramTest):
         self.assertEqual(json.loads(path.read_text())["results"]["end"], wanted)
 
     def test_bad_cases_have_a_line_each(self):
-        self.assertIn("error: the device's memory of up -> down: device host: shared device memory "
+        self.assertIn("error: the device memory of up -> down: device host: shared device memory "
                       "of ", self.refusal(graph(), environment={
                           "BRIGADE_HOST_DEVICE": "memory=1KiB"}))
         nowhere = {"CUDA_VISIBLE_DEVICES": ""}  # where there is a driver
         self.assertRegex(self.refusal(graph(device="cuda"), environment=nowhere),
-                         "device cuda(:0)?: no (NVIDIA driver here|GPU is visible)")
-        self.assertIn("`device: auto` found none here",
+                         "device cuda(:0)?: no (NVIDIA driver found|visible GPU)")
+        self.assertIn("`device: auto` found none (",
                       self.refusal(graph(device="auto"), environment=nowhere))
-        self.assertIn("has `memory: device`, which is between processes",
+        self.assertIn("has `memory: device`, which needs separate processes",
                       self.refusal(graph(), "--in-process"))
         self.assertIn("samples may be missing",
                       self.refusal(graph(up="on_error: {skip: 3}"), code=2))

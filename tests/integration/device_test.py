@@ -97,7 +97,7 @@ class Training(DeviceTest):
         finished = self.train("host", "early delay_us=50000", "--set", "epochs=100")
         self.assertRegex(self.failure(finished),
                          "device host is lost: memory was written while it was being copied: it "
-                         "was given back before the event$")
+                         "was returned before the event$")
 
     def test_says_what_was_pinned_and_what_that_took(self):
         said = self.train("host").err
@@ -106,12 +106,13 @@ class Training(DeviceTest):
                                               "stages.train.pin=no").err)
 
     def test_where_nothing_may_be_pinned_that_is_a_line_or_an_error(self):
-        refused = (r"device host: pinned memory of \d+\.\d [KM]iB does not fit: 0 B may be had, "
-                   "0 B are taken")
+        refused = (r"device host: pinned memory of \d+\.\d [KM]iB does not fit: the limit is 0 B, "
+                   "0 B are in use")
         finished = self.train("host", "pinned=0")
         self.assertEqual(finished.code, 0, finished.err)
         self.assertRegex(finished.err,
-                         "(?m)^train: copies ordinary memory, more slowly: " + refused + "$")
+                         "(?m)^train: copies from pageable memory, which is slower: " +
+                         refused + "$")
         self.assertRegex(self.failure(self.train("host", "pinned=0", "--overwrite", "--set",
                                                  "stages.train.pin=yes")), "failed: " + refused)
 
@@ -216,7 +217,7 @@ class Refused(DeviceTest):
                          "^failed: BRIGADE_HOST_DEVICE: expected delay_us=N, ")
         finished = self.train("cpu", "", "--set", "stages.train.pin=yes")
         self.assertEqual(finished.code, 2)
-        self.assertIn("`pin: yes` is for a GPU, and the stage computes on the CPU", finished.err)
+        self.assertIn("`pin: yes` needs a GPU, but this stage runs on the CPU", finished.err)
         finished = self.train("cpu", "", "--set", "stages.images.pin=no")
         self.assertIn("`pin`", finished.err)
 

@@ -172,12 +172,12 @@ stages:
                          'the folders of PATH')
         self.write("plain.py", "").chmod(0o644)
         self.one_mistake(graph("", command="./plain.py"), "8:11",
-                         'stage "work": `exec`: FOLDER/plain.py may not be executed')
-        self.one_mistake(graph("", command="[/]"), "8:12", 'stage "work": `exec`: / is no file')
+                         'stage "work": `exec`: FOLDER/plain.py is not executable')
+        self.one_mistake(graph("", command="[/]"), "8:12", 'stage "work": `exec`: / is not a file')
         self.one_mistake("stages:\n  a:\n    exec: [/bin/true]\n"
                          "    tensors: {x: {dtype: u8, shape: []}}\n"
                          "  end: {consumer: count, from: a}\n", "3:12",
-                         'stage "a": it does not say how many samples its program makes')
+                         'stage "a": `count:` is missing: the number of samples is unknown')
         self.one_mistake("stages:\n  a:\n    exec: [/bin/true]\n    count: 5\n"
                          "  end: {consumer: count, from: a}\n", "3:5",
                          'stage "a": it does not say what the program writes: write '
@@ -194,43 +194,44 @@ stages:
     def test_what_a_program_may_do_wrong(self):
         self.assertEqual(
             self.failure(graph("never_attaches")),
-            'stage "work" replica 0 exited with code 0 before its work was done (a program of '
-            '`exec:` calls brigade_worker_next() until it says BRIGADE_END, and then '
-            'brigade_worker_close()); its last output: "I am no stage"; it has not asked for a '
-            'task')
+            'stage "work" replica 0 exited with code 0 before its work was done (an '
+            '`exec:` program must call brigade_worker_next() until it returns BRIGADE_END, and '
+            'then brigade_worker_close()); its last output: "I am no stage"; it has not asked for '
+            'a task')
         self.assertRegex(
             self.failure(graph("leave", more="    chunk: 1")),
-            r'^stage "work" replica 0 exited with code 0 before its work was done \(a program of '
-            r"`exec:` calls .*\) with sample \d+ in flight \(epoch 0, index \d+, id 3\)$")
+            r'^stage "work" replica 0 exited with code 0 before its work was done \(an '
+            r"`exec:` program must call .*\) with sample \d+ in flight \(epoch 0, index \d+, "
+            r"id 3\)$")
         self.assertRegex(self.failure(graph("child")),
-                         "the process that `exec:` has started attaches, and not a child of it")
+                         "only the process that `exec:` started can attach, not its children")
         self.assertRegex(self.failure(graph("other_version")),
-                         "the run is of another version than this library")
+                         "the run has a different version than this library")
         self.assertRegex(self.failure(graph("other_layout")), "version")
         never = "    restart: never"
         self.assertRegex(self.failure(graph("unsettled", more=never)),
-                         "the last task is not settled: finish it, drop it, or say its error")
+                         "the last task is not settled: finish it, drop it, or report its error")
         self.assertRegex(self.failure(graph("other_name", more=never)),
-                         r'the task has no output \\?"thrice\\?": it has twice')
+                         r'the task has no output \\?"thrice\\?": available: twice')
         self.assertEqual(self.failure(graph("give_up")),
                          'stage "work" replica 0 failed: the model is gone')
         script = self.write("broken", "#!/no/interpreter\n")
         script.chmod(0o755)
         self.assertRegex(self.failure(graph("", command="./broken")),
                          r'^stage "work" replica 0: cannot execute .*/broken: No such file or '
-                         r"directory; does a script say in its first line what runs it")
+                         r"directory; a script needs a first line such as")
         self.assertRegex(self.failure(graph("", command=f"[{brigade_program.PROGRAM}]")),
-                         "has executed a `brigade`, or a program that makes an App")
+                         "`exec:` started `brigade` or a program with an App")
         self.assertRegex(self.failure(graph("double"), "--in-process"),
-                         r'stage "work" is a program \(`exec:`\), which needs a process')
+                         r'stage "work" is a program \(`exec:`\), which needs its own process')
 
     def test_a_program_that_never_asks_for_a_task_is_named(self):
         run = self.start(graph("", command="[/bin/sleep, 1000]", more="    stall_timeout: 300ms"))
         said = next(line for line in run.process.stderr if "has not asked" in line)
         self.assertRegex(
             said, r'stage "work" replica 0 has not asked for a task for .* '
-            r"\(`stall_timeout:`\), and others wait for it: its program calls "
-            r"brigade_worker_attach\(\), loads what it needs, and calls brigade_worker_next\(\)$")
+            r"\(`stall_timeout:`\), and others wait for it: its program must call "
+            r"brigade_worker_attach\(\), load its data and call brigade_worker_next\(\)$")
         self.assertFalse(run.ended())
         run.process.send_signal(signal.SIGINT)
         self.assertNotIn("has not asked", run.finish().err)  # once
@@ -238,7 +239,7 @@ stages:
     def test_attaches_once(self):
         finished = self.run_graph(graph("twice"))
         self.assertEqual(finished.code, 0, finished.err)
-        self.assertIn("this process has attached already: a replica attaches once",
+        self.assertIn("this process is already attached: a replica attaches once",
                       finished.out + finished.err)
 
     def test_nothing_attaches_outside_a_run(self):
@@ -248,7 +249,7 @@ stages:
         done = subprocess.run([PYTHON, SCRIPT, "double"], env=environment,
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("there is nothing to attach to", done.stderr)
+        self.assertIn("there is no graph to attach to", done.stderr)
 
 
 if __name__ == "__main__":

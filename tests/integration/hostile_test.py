@@ -93,8 +93,9 @@ PLACES = (
     ("look/samples.tsv", "", SAVING, SAMPLE, ("folder",), 1),
     ("look/000000_data.npy", "", SAVING, SAMPLE, ("folder",), 1),
     ("new.yaml", "", "", "init . --out new.yaml", KINDS, 2))
-REFUSED = re.compile("a symbolic link|nobody reads it|another user|several names|something else|"
-                     "regular file|is no (cache|index)|(Is|is) a (directory|folder)|there already")
+REFUSED = re.compile("a symbolic link|no process reads it|another user|several hard links|"
+                     "something else|regular file|is not a Brigade (cache|index)|"
+                     "(Is|is) a (directory|folder)|already exists")
 
 
 @unittest.skipUnless(os.geteuid() == 0, "not root: there is no other user to be")
@@ -234,14 +235,14 @@ class Leases(ProgramTest):
         self.assertRegex(shown.out, rf"(?m)^slow\.1 +{workers_of(own.pid)['slow.1']} ")
         theirs = "|".join(map(str, [foreign.pid, *workers_of(foreign.pid).values()]))
         self.assertEqual(re.findall(rf"(?m)^.*\b(?:{theirs})\b.*$", shown.out),
-                         [f"left out: process {foreign.pid}, the brigade of another user"])
+                         [f"omitted: process {foreign.pid}, which belongs to another user"])
         one = self.show(foreign.pid, user=NOBODY)
         self.assertEqual((one.code, one.err), (1, f"brigade: error: process {foreign.pid} belongs "
-                                               "to another user: only that user and root may look "
-                                               "into it\n"))
+                                               "to another user: only that user and root may "
+                                               "inspect it\n"))
         everything = self.show(user=0).out  # the control
         self.assertIn(f"(process {foreign.pid})\n", everything)
-        self.assertNotIn(f"left out: process {foreign.pid}", everything)
+        self.assertNotIn(f"omitted: process {foreign.pid}", everything)
         self.end_all()
 
     def hold(self, control, plan, seals):
@@ -278,9 +279,9 @@ class Leases(ProgramTest):
         control, plan = (next(pathlib.Path(path).read_bytes() for path in descriptors
                               if f"memfd:{name}" in os.readlink(path)) for name in MEMORY_OF_A_RUN)
         for what, (memory, document, seals), says in (
-                ("nothing", (b"", plan, F_SEAL_SHRINK), "expected memory that holds something"),
-                ("no seal", (control, plan, 0), "expected memory that cannot shrink"),
-                ("another thing", (bytes(len(control)), plan, F_SEAL_SHRINK), "not a control"),
+                ("nothing", (b"", plan, F_SEAL_SHRINK), "expected memory with contents"),
+                ("no seal", (control, plan, 0), "expected memory sealed against shrinking"),
+                ("another thing", (bytes(len(control)), plan, F_SEAL_SHRINK), "not a Brigade"),
                 ("too little", (control[:4096], plan, F_SEAL_SHRINK), "has .* bytes"),
                 ("no plan", (control, b"[" * 100_000, F_SEAL_SHRINK), "nested deeper"),
                 ("all of it", (control, plan, F_SEAL_SHRINK), None)):  # the control
@@ -295,7 +296,7 @@ class Leases(ProgramTest):
                     self.assertIn(f"(process {child})\n", shown.out)
                     continue
                 self.assertEqual(shown.code, 1)
-                self.assertRegex(shown.err, rf"\Abrigade: error: cannot look into the graph of "
+                self.assertRegex(shown.err, rf"\Abrigade: error: cannot inspect the graph of "
                                  rf"process {child}: .*{says}.*\n\Z")
                 self.assertNotIn("ulimit", shown.err)
         self.end_all()

@@ -41,7 +41,7 @@ stages:
 class HugePages(ProgramTest):
     def test_that_are_missing_are_said_with_how_to_reserve_them(self):
         free, reserved = free_pages(), number("nr_hugepages")
-        size = (max(free, 0) + 1) * 1024  # a batch of 50 is more than all free ones
+        size = (max(free, 0) + 1) * 1024  # a batch of 50 is more than 100% free ones
         finished = self.run_graph(graph(size=size * 16))
         self.assertEqual(finished.code, 2, finished.err)
         self.assertRegex(
@@ -51,7 +51,7 @@ class HugePages(ProgramTest):
             r"\d+ are missing$")
         missing = int(finished.err.splitlines()[0].split(": ")[-1].split()[0])
         self.assertIn(f"reserve them as root, `sysctl vm.nr_hugepages={reserved + missing}`, or "
-                      "leave `hugepages:` out", finished.err)
+                      "omit `hugepages:`", finished.err)
 
     def test_doctor_counts_them(self):
         finished = Running(["doctor"]).finish()
@@ -83,7 +83,7 @@ class Runs(ProgramTest):
         path.write_text(graph())
         finished = Running(["plan", path]).finish()
         self.assertEqual(finished.code, 0, finished.err)
-        self.assertIn("reserved huge pages, of which", finished.out)
+        self.assertIn("reserved huge pages (", finished.out)
         plan = json.loads(Running(["plan", path, "--json"]).finish().out)
         run = self.start_and_wait_for_samples(graph().replace("epochs: 2", "epochs: 2000"), 4,
                                                 "end")

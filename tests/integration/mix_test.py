@@ -114,7 +114,8 @@ stages:
         self.write_shard("b-2.tar", [(0, "a/more", pictures()[0][2])])
         finished = self.run_graph(yaml, "--quiet", "--resume")
         self.assertEqual(finished.code, 1, finished.err)
-        self.assertIn("at the checkpoint; bring them back, or begin anew", finished.errors()[0])
+        self.assertIn("at the checkpoint; restore them, or restart from scratch",
+                      finished.errors()[0])
         (self.folder / "b-2.tar").unlink()
         self.summary(yaml, "--resume")  # the control
 

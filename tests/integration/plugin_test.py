@@ -90,16 +90,16 @@ stages:
                          [("6:13", f'stage "middle": the plugin {self.folder}/text.so cannot be '
                                    "opened: invalid ELF header")])
         self.one_mistake("no_symbol.so",
-                         "the plugin PLUGINS/no_symbol.so is no plugin of Brigade: it has no "
+                         "the plugin PLUGINS/no_symbol.so is not a plugin of Brigade: it has no "
                          "symbol brigade_plugin_v1 (write BRIGADE_PLUGIN(types) {...} in one of "
                          "its sources)")
-        self.one_mistake("throws.so", "the plugin PLUGINS/throws.so failed to give its stage "
+        self.one_mistake("throws.so", "the plugin PLUGINS/throws.so failed to list its stage "
                                       "types: its licence is missing")
         self.one_mistake("twice.so",
                          'the plugin PLUGINS/twice.so has the stage type "shake" twice', "shake")
         self.one_mistake("builtin_name.so",
                          'the plugin PLUGINS/builtin_name.so has the stage type "count": this '
-                         "program has it already", "count")
+                         "type is already built into the program", "count")
 
     def test_another_layout_is_refused_with_both_values(self):
         [(place, text)] = self.check(line("other_layout.so"))
@@ -111,9 +111,9 @@ stages:
 
     def test_halves_of_different_builds_are_refused(self):
         self.assertEqual(self.command("check", self.write("g.yaml", line("edited.so"))).code, 0)
-        text = ('failed: the contract of stage type "heavy" in PLUGINS/brigade_heavy.so is not the '
-                "one that the graph was checked with (hash N, there N); build the plugin again, "
-                "both halves")
+        text = ('failed: the contract of stage type "heavy" in PLUGINS/brigade_heavy.so differs '
+                "from the contract that was checked (hash N, expected N); rebuild both halves of "
+                "the plugin")
         self.failed(line("edited.so"), f"N{text}")
         self.failed(line("edited.so"), text, "--in-process")
 

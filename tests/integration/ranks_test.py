@@ -104,7 +104,7 @@ class Ranks(ProgramTest):
         mask = len(os.sched_getaffinity(0))
         local = {"LOCAL_WORLD_SIZE": str(mask)}
         plan = self.brigade("plan", graph, environment=local).out
-        self.assertIn(f"  1  there: {mask} in the affinity mask", plan)
+        self.assertIn(f"  1  available: {mask} in the affinity mask", plan)
         if mask > 1:
             self.assertIn(f"shared by {mask} runs (LOCAL_WORLD_SIZE)", plan)
         self.runs.append(Running(["doctor"], environment=local, cwd=self.folder))
@@ -140,8 +140,8 @@ class Ranks(ProgramTest):
         plan = subprocess.run([path, "-c", str(max(os.sched_getaffinity(0))),
                                brigade_program.PROGRAM, "plan", graph], text=True, check=True,
                               stdout=subprocess.PIPE, env={**os.environ, **local}).stdout
-        self.assertIn("1  there: 1 in the affinity mask that the launcher gave this one of 2 runs "
-                      "(LOCAL_WORLD_SIZE)", plan)
+        self.assertIn("1  available: 1 in the affinity mask that the launcher assigned to this "
+                      "run, one of 2 runs (LOCAL_WORLD_SIZE)", plan)
 
     def test_auto_replicas_follow_the_cores_and_change_nothing_else(self):
         cores = sorted(os.sched_getaffinity(0))

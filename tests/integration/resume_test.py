@@ -160,7 +160,7 @@ class BesideACacheInAFile(ResumeTest):
         self.assertTrue(self.cache.exists())
         finished = self.run_graph(self.graph, "--summary", self.summary, "--resume")
         self.assertEqual(finished.code, 0, finished.err)
-        self.assertIn("numbers, work are not started", finished.err)
+        self.assertIn("numbers, work do not start", finished.err)
         self.assertEqual(self.results(), expected)
 
     def test_in_the_first_epoch_it_is_filled_again(self):

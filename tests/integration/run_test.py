@@ -25,7 +25,7 @@ class Runs(ProgramTest):
             out = self.run_graph(line(count=100), *options).out
             self.assertRegex(out, f"\n{results}$")
             self.assertEqual(out.count("\n  edge "), edges, out)
-            self.assertEqual("every sample that was made was delivered" in out, edges == 0, out)
+            self.assertEqual("all samples were delivered" in out, edges == 0, out)
 
     def test_on_a_terminal_the_summary_stands_below_the_progress(self):
         graph = self.write("graph.yaml", line(count=60, ms=20, replicas=1))
@@ -87,9 +87,9 @@ stages:
         reads = ("stages:\n  numbers: {producer: synthetic, batch: 4}\n"
                  "  train: {consumer: application, from: numbers}\n")
         for yaml, said in ((feeds, 'stage "tasks" is fed by a program (`producer: application`): '
-                                   "start the graph from that program, or put another producer in "
-                                   "its place"),
-                           (reads, 'stage "train" is a program\'s own (`consumer: application`): '
+                                   "start the graph from that program, or use another "
+                                   "producer"),
+                           (reads, 'stage "train" is read by a program (`consumer: application`): '
                                    "start the graph from that program, or read it here with "
                                    "`--set stages.train.consumer=count`")):
             finished = self.run_graph(yaml, "--quiet")

@@ -41,9 +41,9 @@ class BadUse(ProgramTest):
         (self.folder / "state.npy").write_bytes(npy((9,)))
         self.check("state: {dtype: f32, shape: [9], init: state.npy}", code=0)  # the control
         self.check("state: {dtype: f32, shape: [8], init: state.npy}",
-                   "it is f32[8], and ", "state.npy holds f32[9]")
+                   "expected f32[8], but ", "state.npy holds f32[9]")
         self.check("state: {dtype: f32, shape: [9], init: replica_0}",
-                   "replica 0 of first and second would each initialise it", second="state")
+                   "replica 0 of first and second would all initialize it", second="state")
         self.check("state: {dtype: f32, shape: [10], access: own_part}",
                    "its first dimension, 10, does not divide among 3 replicas")
         self.check("state: {dtype: f32, shape: [9000000000000]}", "memory")
@@ -61,7 +61,7 @@ stages:
 """, "--quiet", environment={"BRIGADE_POISON": "1"})
             self.assertEqual(finished.code, beyond, finished.err)
             said = [line for line in finished.errors() if 'shared tensor "result": replica ' in line
-                    and "has written beyond the end of its part" in line]
+                    and "wrote beyond the end of its part" in line]
             self.assertEqual(bool(said), bool(beyond), finished.err)  # by one or by both
 
 
@@ -108,9 +108,9 @@ stages:
         damaged = bytearray(whole)
         damaged[-70] ^= 1  # an element
         for wrong, said in ((bytes(damaged), f"{saved}: it is damaged"),
-                            (other.read_bytes(), f"{saved} is of another run than the checkpoint "
-                                                 f"{self.folder}/run.ckpt"),
-                            (npy((9,)), "another program has written it")):
+                            (other.read_bytes(), f"{saved} belongs to a different run than the "
+                                                 f"checkpoint {self.folder}/run.ckpt"),
+                            (npy((9,)), "another program wrote it")):
             saved.write_bytes(wrong)
             refused = self.run_graph(graph, "--quiet", "--resume", "--set", "epochs=3")
             self.assertEqual(refused.code, 1, refused.err)

@@ -151,7 +151,7 @@ class Sources(SourcesTest):
     def test_a_source_that_is_started_again_and_finds_other_samples_says_so(self):
         finished = self.kill_the_source(index=False).finish()
         self.assertEqual(finished.code, 1, finished.err)
-        self.assertIn("its source has other samples now than when the run began", finished.err)
+        self.assertIn("its source has different samples than when the run began", finished.err)
 
     def test_with_an_index_it_goes_on_with_the_samples_of_the_beginning(self):
         run = self.kill_the_source(index=True)
@@ -199,7 +199,7 @@ stages:
         self.write_shard("s-1.tar", pictures()[6:])
         self.assertIn(f": {CLASSES * OF_EACH - 1} slots", self.plan(yaml))
         (self.folder / "s-1.tar").write_bytes(b"no archive" * 100)
-        self.assertIn("how many samples its source has is known only once the run has begun",
+        self.assertIn("the size of its source is unknown before the run",
                       self.plan(yaml, code=2))
 
 

@@ -167,7 +167,7 @@ class Checkpoints(TorchTest):
         os.kill(trainer, signal.SIGKILL)
         said = self.one_line(run.finish())
         self.assertTrue(said.startswith(
-            "was killed by SIGKILL (by hand, or by the kernel for lack of memory)"), said)
+            "was killed by SIGKILL (manually, or by the kernel: out of memory)"), said)
         self.assertEqual(leftovers() - self.before, set())
         self.assertLessEqual({path.name for path in self.folder.glob("model*")},
                              {"model.pt", "model.pt.position"})
@@ -205,7 +205,7 @@ class Checkpoints(TorchTest):
     def test_a_full_disk(self):
         self.assertRegex(self.one_line(self.mounted("size=100k")),
                          rf'^failed: cannot write {self.checkpoint} '
-                         r"\(2\d\d\.\d KiB\): No space left on device; what was there before is "
+                         r"\(2\d\d\.\d KiB\): No space left on device; the previous file is "
                          "intact$")
 
     def test_a_folder_that_may_not_be_written_is_said_before_training(self):

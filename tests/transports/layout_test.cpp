@@ -60,7 +60,7 @@ TEST_F(AttachControl, WakesSleepersInTheWayOfTheCreator) {
     EXPECT_EQ(attach_control<SystemPolicy>(memory_.data(), bytes_, shape_)->wake_order, order);
   }
   reinterpret_cast<ControlHeader*>(memory_.data())->wake_order = 2;
-  EXPECT_THAT(refusal(shape_, bytes_), HasSubstr("names way 2 of waking sleepers"));
+  EXPECT_THAT(refusal(shape_, bytes_), HasSubstr("uses the wake-up order 2"));
 }
 
 TEST(WakeOrderOf, AGraphGoesByItsSmallestTaskInOrder) {
@@ -94,7 +94,7 @@ TEST_F(AttachControl, RefusesAnotherLayoutWithBothValues) {
   SharedShape other = shape_;
   other.stages[0].queues[0].in_order = !other.stages[0].queues[0].in_order;
   const std::string message = refusal(other, bytes_);
-  EXPECT_THAT(message, HasSubstr("laid out by another version of Brigade"));
+  EXPECT_THAT(message, HasSubstr("belongs to another version of Brigade"));
   const auto hex = [](std::uint64_t value) {
     char text[32];
     std::snprintf(text, sizeof text, "0x%016llx", static_cast<unsigned long long>(value));
@@ -106,12 +106,12 @@ TEST_F(AttachControl, RefusesAnotherLayoutWithBothValues) {
 
 TEST_F(AttachControl, RefusesMemoryWithoutTheMagicBytes) {
   memory_.data()[0] = std::byte{'X'};
-  EXPECT_THAT(refusal(shape_, bytes_), HasSubstr("not a control segment of Brigade"));
+  EXPECT_THAT(refusal(shape_, bytes_), HasSubstr("not a Brigade control segment"));
 }
 
 TEST_F(AttachControl, RefusesAFileOfAnotherSize) {
-  EXPECT_THAT(refusal(shape_, bytes_ - 64), HasSubstr("says it has " + std::to_string(bytes_)));
-  EXPECT_THAT(refusal(shape_, 8), HasSubstr("its header alone has"));
+  EXPECT_THAT(refusal(shape_, bytes_ - 64), HasSubstr("declares " + std::to_string(bytes_)));
+  EXPECT_THAT(refusal(shape_, 8), HasSubstr("less than its header"));
 }
 
 TEST_F(AttachControl, StartsWithUnknownEndsAndNobodyAtWork) {

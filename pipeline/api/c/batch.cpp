@@ -29,8 +29,8 @@ brigade_status show(const Batch& batch, const Field& field, brigade_tensor* tens
 brigade_status no_tensor(const Frame& frame, std::string_view name) {
   std::vector<std::string> names;
   for (const Field& field : frame.fields) names.push_back(field.name);
-  return fail(BRIGADE_ERROR_ARGUMENT, concat("the batch has no tensor ", quote(name), ": it has ",
-                                             join(names, ", ", " and ")));
+  return fail(BRIGADE_ERROR_ARGUMENT, concat("the batch has no tensor ", quote(name),
+                                             ": its tensors are ", join(names, ", ", " and ")));
 }
 
 bool has_sample(const brigade_batch& batch, std::uint64_t i) {
@@ -38,7 +38,8 @@ bool has_sample(const brigade_batch& batch, std::uint64_t i) {
 }
 
 brigade_status no_sample(const brigade_batch& batch, std::uint64_t i) {
-  return fail(BRIGADE_ERROR_ARGUMENT, concat("there is no sample ", i, " of ", batch.batch.size()));
+  return fail(BRIGADE_ERROR_ARGUMENT,
+              concat("there is no sample ", i, ": expected an index below ", batch.batch.size()));
 }
 
 }  // namespace
@@ -85,8 +86,9 @@ brigade_status brigade_batch_tensor(const brigade_batch* batch, uint64_t i,
     BRIGADE_C_NEEDS(batch);
     const Frame& frame = batch->batch.record().frame();
     if (i >= frame.fields.size())
-      return fail(BRIGADE_ERROR_ARGUMENT,
-                  concat("there is no tensor ", i, " of ", frame.fields.size()));
+      return fail(
+          BRIGADE_ERROR_ARGUMENT,
+          concat("there is no tensor ", i, ": expected an index below ", frame.fields.size()));
     return show(batch->batch, frame.fields[i], tensor);
   });
 }

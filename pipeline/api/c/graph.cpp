@@ -28,8 +28,9 @@ brigade_status brigade_app_open(const brigade_app_options* options, brigade_app*
     brigade_app_options known;
     if (const auto wrong = read_struct(options, "brigade_app_options", known)) return wrong;
     if (known.argv != nullptr && known.program != nullptr)
-      return fail(BRIGADE_ERROR_ARGUMENT,
-                  "argv and program are both given: workers execute this program, or another");
+      return fail(
+          BRIGADE_ERROR_ARGUMENT,
+          "expected argv or program, found both: workers execute either this program or another");
     if (known.argv != nullptr && known.argc < 0)
       return fail(BRIGADE_ERROR_ARGUMENT, "argc is below 0");
     auto opened = open_app(known);
@@ -46,7 +47,7 @@ brigade_status brigade_graph_from_files(const char* const* paths, size_t count,
   return guarded([&]() -> brigade_status {
     BRIGADE_C_NEEDS(paths);
     BRIGADE_C_NEEDS(graph);
-    if (count == 0) return fail(BRIGADE_ERROR_ARGUMENT, "no YAML file is given");
+    if (count == 0) return fail(BRIGADE_ERROR_ARGUMENT, "expected at least one YAML file");
     if (std::find(paths, paths + count, nullptr) != paths + count) return is_null("a path");
     auto read = Pipeline::from_file(paths[0], {paths + 1, paths + count});
     if (!read) return fail(BRIGADE_ERROR_GRAPH, read.error().message);
@@ -88,7 +89,7 @@ brigade_status brigade_graph_read(brigade_graph* graph, const char* const* stage
   return guarded([&]() -> brigade_status {
     BRIGADE_C_NEEDS(graph);
     BRIGADE_C_NEEDS(stages);
-    if (count == 0) return fail(BRIGADE_ERROR_ARGUMENT, "no stage is given that the program reads");
+    if (count == 0) return fail(BRIGADE_ERROR_ARGUMENT, "expected at least one stage to read");
     if (std::find(stages, stages + count, nullptr) != stages + count) return is_null("a stage");
     graph->pipeline.read({stages, stages + count});
     return BRIGADE_OK;
@@ -154,7 +155,8 @@ brigade_status brigade_graph_diagnostic(const brigade_graph* graph, size_t i,
     BRIGADE_C_NEEDS(graph);
     if (i >= graph->diagnostics.size())
       return fail(BRIGADE_ERROR_ARGUMENT,
-                  concat("there is no diagnostic ", i, " of ", graph->diagnostics.size()));
+                  concat("there is no diagnostic ", i, ": expected an index below ",
+                         graph->diagnostics.size()));
     const GraphDiagnostic& one = graph->diagnostics[i];
     return write_struct({.size = 0,
                          .is_error = one.is_error,

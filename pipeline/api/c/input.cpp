@@ -18,7 +18,8 @@ brigade_status refused(const brigade_input& input, const Error& error) {
 }
 
 brigade_status is_busy() {
-  return fail(BRIGADE_ERROR_BUSY, "another thread is in a call with this input; one at a time may");
+  return fail(BRIGADE_ERROR_BUSY,
+              "another thread is in a call with this input; use one thread at a time");
 }
 
 Result<std::optional<Slot>> acquire(Input& input, std::uint64_t timeout_ns, Input::Here at) {
@@ -49,7 +50,7 @@ void let_go(brigade_slot& slot) {
 brigade_status check(const brigade_slot& slot) {
   if (slot.pool == nullptr || slot.slot->empty())
     return fail(BRIGADE_ERROR_ARGUMENT,
-                "the slot was submitted or dropped before: each is one sample");
+                "the slot was already submitted or dropped: each slot is one sample");
   if (slot.pool->mark.in_child()) return fail(BRIGADE_ERROR_RUN, kForkedText);
   return BRIGADE_OK;
 }
@@ -67,8 +68,8 @@ brigade_status with(Handle* slot, Use use) {
 brigade_status no_tensor(const Frame& frame, std::string_view name) {
   std::vector<std::string> names;
   for (const Field& field : frame.fields) names.push_back(field.name);
-  return fail(BRIGADE_ERROR_ARGUMENT, concat("the slot has no tensor ", quote(name), ": it has ",
-                                             join(names, ", ", " and ")));
+  return fail(BRIGADE_ERROR_ARGUMENT, concat("the slot has no tensor ", quote(name),
+                                             ": its tensors are ", join(names, ", ", " and ")));
 }
 
 brigade_status show(const Field& field, brigade_tensor* tensor) {
@@ -141,7 +142,8 @@ brigade_status brigade_slot_tensor(brigade_slot* slot, uint64_t i, brigade_tenso
   return with(slot, [&](Slot& of) {
     Outputs record = of.record();
     if (i >= record.size())
-      return fail(BRIGADE_ERROR_ARGUMENT, concat("there is no tensor ", i, " of ", record.size()));
+      return fail(BRIGADE_ERROR_ARGUMENT,
+                  concat("there is no tensor ", i, ": expected an index below ", record.size()));
     return show(record.frame().fields[i], tensor);
   });
 }

@@ -120,8 +120,9 @@ brigade_status next_batch(brigade_output* output, uint64_t epoch, const char* fi
     SharedEnd<Output>& shared = *output->shared;
     const OneCall call(shared.in_call);
     if (!call.is_mine())
-      return fail(BRIGADE_ERROR_BUSY,
-                  "another thread asks this output for its next batch; one at a time may");
+      return fail(
+          BRIGADE_ERROR_BUSY,
+          "another thread is requesting the next batch of this output; use one thread at a time");
     const Output::Here here{shared.place(file), line};
     auto next =
         waits ? shared.end.next_in_epoch(epoch, here) : shared.end.poll_in_epoch(epoch, here);

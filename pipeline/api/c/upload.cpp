@@ -34,10 +34,11 @@ brigade_status read_part(const Batch& batch, const brigade_tensor* given, std::u
   const std::string name = tensor.name == nullptr ? "?" : tensor.name;
   const auto* const data = static_cast<const std::byte*>(tensor.data);
   if (!has_memory(batch, data, tensor.bytes))
-    return fail(BRIGADE_ERROR_ARGUMENT, concat("tensor ", quote(name), " is not of this batch"));
+    return fail(BRIGADE_ERROR_ARGUMENT,
+                concat("tensor ", quote(name), " does not belong to this batch"));
   if ((tensor.flags & BRIGADE_RAGGED) != 0)
     return fail(BRIGADE_ERROR_ARGUMENT,
-                concat("tensor ", quote(name), " is ragged: give rows of it (brigade_batch_row)"));
+                concat("tensor ", quote(name), " is ragged: pass its rows (brigade_batch_row)"));
   part = {data, tensor.bytes, DeviceAddress{to}};
   return BRIGADE_OK;
 }
@@ -56,7 +57,7 @@ brigade_status brigade_run_uploads(brigade_run* run, const char* device, int32_t
     if (!opened) return fail(BRIGADE_ERROR_DEVICE, opened.error().message);
     if (*opened == nullptr)
       return fail(BRIGADE_ERROR_ARGUMENT,
-                  concat("device ", device, ": expected one to copy to, cuda:N or host"));
+                  concat("device ", device, ": expected a device to copy to: cuda:N or host"));
     const std::lock_guard lock(run->mutex);
     std::weak_ptr<BatchUploads>& known = run->uploads[(*opened)->name()];
     std::shared_ptr<BatchUploads> shared = known.lock();

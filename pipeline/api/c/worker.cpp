@@ -31,7 +31,7 @@ static_assert(BRIGADE_PRODUCER == static_cast<int>(StageKind::producer) &&
 namespace {
 
 brigade_status no_task() {
-  return fail(BRIGADE_ERROR_ARGUMENT, "there is no task: brigade_worker_next() gives one");
+  return fail(BRIGADE_ERROR_ARGUMENT, "there is no task: call brigade_worker_next() first");
 }
 
 std::uint64_t count(const Frame* frame) { return frame == nullptr ? 0 : frame->fields.size(); }
@@ -53,7 +53,8 @@ brigade_status at(const brigade_worker* worker, Side&& side, std::uint64_t i, bo
     if (!worker->task) return no_task();
     const Frame* const frame = side(*worker->task);
     if (i >= count(frame))
-      return fail(BRIGADE_ERROR_ARGUMENT, concat("there is no tensor ", i, " of ", count(frame)));
+      return fail(BRIGADE_ERROR_ARGUMENT,
+                  concat("there is no tensor ", i, ": expected an index below ", count(frame)));
     return show(frame, &frame->fields[i], writable, tensor);
   });
 }
@@ -62,8 +63,8 @@ brigade_status no_tensor(const Frame* frame, std::string_view name, bool writabl
   std::vector<std::string> names;
   for (std::uint64_t i = 0; i < count(frame); ++i) names.push_back(frame->fields[i].name);
   return fail(BRIGADE_ERROR_ARGUMENT,
-              concat("the task has no ", writable ? "output " : "input ", quote(name), ": it has ",
-                     names.empty() ? "none" : join(names, ", ", " and ")));
+              concat("the task has no ", writable ? "output " : "input ", quote(name),
+                     ": available: ", names.empty() ? "none" : join(names, ", ", " and ")));
 }
 
 template <class Side>
@@ -92,7 +93,7 @@ brigade_status settle(brigade_worker* worker, Result<Next> answer) {
 
 brigade_status no_sample(const Call& task, std::uint64_t i) {
   return fail(BRIGADE_ERROR_ARGUMENT,
-              concat("there is no sample ", i, " of ", task.samples.size()));
+              concat("there is no sample ", i, ": expected an index below ", task.samples.size()));
 }
 
 }  // namespace
@@ -138,7 +139,7 @@ brigade_status brigade_worker_next(brigade_worker* worker, brigade_task* task) {
       return wrong;
     if (worker->task)
       return fail(BRIGADE_ERROR_ARGUMENT,
-                  "the last task is not settled: finish it, drop it, or say its error");
+                  "the last task is not settled: finish it, drop it, or report its error");
     auto next = worker->worker->next();
     if (!next) return fail(BRIGADE_ERROR_RUN, next.error().message);
     if (!*next) return BRIGADE_END;

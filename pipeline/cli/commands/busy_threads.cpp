@@ -72,12 +72,11 @@ std::vector<Finding> crowded(const std::vector<BusyGraph>& graphs, std::uint64_t
     }
     if (teams.empty() || sum <= kCrowdedFrom * static_cast<double>(cores)) continue;
     if (others > 0) teams.push_back(concat(others, " more"));
-    findings.push_back(
-        {Health::note, concat("graph ", graph.name),
-         concat(rounded(sum), " threads at work on ", cores, cores == 1 ? " core" : " cores", ": ",
-                join(teams, ", ")),
-         "their libraries start more threads than `threads:` says, and wait for each other; see "
-         "what sets their number (torch.set_num_threads(worker.threads))"});
+    findings.push_back({Health::note, concat("graph ", graph.name),
+                        concat(rounded(sum), " busy threads on ", cores,
+                               cores == 1 ? " core" : " cores", ": ", join(teams, ", ")),
+                        "libraries start more threads than `threads:` allows, and these wait for "
+                        "each other; limit their number (torch.set_num_threads(worker.threads))"});
   }
   return findings;
 }

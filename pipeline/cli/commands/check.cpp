@@ -20,9 +20,9 @@ constexpr const char* kCheckExamples = R"(Examples:
   brigade check base.yaml machine.yaml --set stages.augment.replicas=4
   brigade check train.yaml --output augment    as brigade.Loader(..., output="augment") reads it
 
-Each mistake is shown with file:line:column, the line and the fix; all of them in one go. No data is
-read but headers and the first members of archives. In a graph without a consumer a program reads
-the last stages. Exit codes: 0 nothing is wrong, 2 something is.)";
+Prints every mistake with file:line:column, the line and the fix. Reads only headers and the first
+members of archives, no other data. If a graph has no consumer, a program reads its last stages.
+Exit codes: 0 no mistakes, 2 mistakes.)";
 
 void declare(Options& options, GraphFiles& graph) {
   options.graph(graph);

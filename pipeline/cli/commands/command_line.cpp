@@ -15,18 +15,18 @@ namespace brigade {
 namespace {
 
 constexpr const char* kAbout =
-    R"(Feeds training with tensors: stages declared in YAML, a process each, shared memory between.
+    R"(Feeds tensors to training: stages in YAML, one process each, connected by shared memory.
 
   brigade init DIR                     write a commented graph for a folder of data
-  brigade init stage NAME              begin a stage type of your own; `program`: a loop
+  brigade init stage NAME              create a stage type of your own; `program`: a loop
   brigade check train.yaml             find every mistake before anything runs
-  brigade plan train.yaml              what will run, and what memory it takes
+  brigade plan train.yaml              show what will run and what memory it needs
   brigade run train.yaml               run it
   brigade run train.yaml --set epochs=5 --set stages.augment.replicas=4
-  brigade run base.yaml machine.yaml   the second file lies over the first
-  brigade stages                       what stages there are
-  brigade stages count                 one of them: ports, parameters, an example
-  brigade COMMAND --help               more about a command, with examples
+  brigade run base.yaml machine.yaml   the second file overrides the first
+  brigade stages                       list the stage types
+  brigade stages count                 describe one: ports, parameters, an example
+  brigade COMMAND --help               explain a command, with examples
 )";
 
 // The library's parser, and by command what is called when it was chosen.
@@ -37,7 +37,7 @@ struct Parser {
   explicit Parser(const std::vector<Command>& rows) {
     app.set_version_flag(
         "--version", [] { return version_text(build_facts(), find_module_file); },
-        "the version, and what it was built with");
+        "print the version and the build");
     app.require_subcommand(1);
     for (const Command& row : rows) {
       CLI::App* const command = app.add_subcommand(row.name, row.help);
@@ -80,7 +80,7 @@ std::optional<Invocation> unknown_command(const CLI::App& app,
   if (std::find(names.begin(), names.end(), arguments[1]) != names.end()) return std::nullopt;
   std::string text = concat("unknown command ", quote(arguments[1]), "; ");
   if (arguments[1] == "holders") {
-    text += "it is called \"leases\" now.  ";
+    text += "it is now called \"leases\".  ";
   } else if (const auto meant = did_you_mean(arguments[1], names)) {
     text += concat("did you mean ", quote(*meant), "?  ");
   } else if (arguments[1].ends_with(".yaml") || arguments[1].ends_with(".yml")) {
@@ -121,7 +121,7 @@ std::string suggestion(const CLI::App& app, const std::vector<std::string>& argu
       return concat("; did you mean ", *meant, "?");
     }
   }
-  return concat("; `brigade ", command->get_name(), " --help` says more");
+  return concat("; see `brigade ", command->get_name(), " --help`");
 }
 
 }  // namespace

@@ -19,12 +19,12 @@ Result<std::shared_ptr<Producer>> open_first(const Plan& plan, const StageTypes&
   setup.plan = &plan;
   setup.find_type = [&types](const PlanStage& source) { return types.find(source.type); };
   setup.make_source = [](const StageType& type) -> Result<std::unique_ptr<Producer>> {
-    if (!type.make_producer) return Error{"its samples have no numbers"};
+    if (!type.make_producer) return Error{"its samples cannot be read by index"};
     return type.make_producer();
   };
   for (const PlanStage& stage : plan.stages)
     if (stage.kind == StageKind::producer) return open_source(setup, stage);
-  return Error{"nothing is read"};
+  return Error{"the graph reads no source"};
 }
 
 /// A sample whose label cannot be read is one for `on_error:`, when it comes.
@@ -36,11 +36,11 @@ Result<CountedClasses> count_numbers(TellsLabels& labels, std::uint64_t samples)
     if (!label && !broken) broken = label.error();
     if (!label) continue;
     if (*label < 0 || *label >= kClassesCountedMax)
-      return Error{concat("a label is ", *label, "; expected numbers of classes, from 0 on")};
+      return Error{concat("expected class numbers from 0, found the label ", *label)};
     largest = std::max(largest, *label);
   }
   if (largest < 0 && broken) return *std::move(broken);
-  if (largest < 0) return Error{"there are no samples"};
+  if (largest < 0) return Error{"the source has no samples"};
   return CountedClasses{static_cast<std::size_t>(largest) + 1, {}, samples};
 }
 
@@ -49,7 +49,7 @@ Result<CountedClasses> count_numbers(TellsLabels& labels, std::uint64_t samples)
 Result<CountedClasses> count_classes(const Plan& plan, const StageTypes& types) {
   BRIGADE_ASSIGN(const std::shared_ptr<Producer> source, open_first(plan, types));
   auto* const labels = dynamic_cast<TellsLabels*>(source.get());
-  if (labels == nullptr) return Error{"the source tells no labels"};
+  if (labels == nullptr) return Error{"the source has no labels"};
   std::vector<std::string> names = labels->label_names();
   BRIGADE_ASSIGN(const std::uint64_t samples, source->size());
   if (!names.empty()) return CountedClasses{names.size(), std::move(names), samples};

@@ -20,14 +20,14 @@ constexpr const char* kDocsExamples = R"(Examples:
   brigade docs                   all pages
   brigade docs TUTORIAL | less   one of them
 
-Messages and pages name a page by docs/PAGE.md or `brigade docs PAGE`.)";
+Messages and pages refer to a page as docs/PAGE.md or `brigade docs PAGE`.)";
 
 struct DocsArguments {
   std::string page;
 };
 
 void declare(Options& options, DocsArguments& arguments) {
-  options.text("PAGE", arguments.page, "the page to print; without it, a list of all");
+  options.text("PAGE", arguments.page, "the page to print; without it, lists all pages");
 }
 
 std::string upper(std::string text) {
@@ -59,7 +59,7 @@ int list_pages(const fs::path& shared, const std::vector<std::string>& names) {
     print_line(concat("  ", name, std::string(width - name.size() + 2, ' '),
                       title.starts_with("# ") ? title.substr(2) : title));
   }
-  print_line("`brigade docs PAGE` prints one of them. Pages, graphs and example programs are in");
+  print_line("`brigade docs PAGE` prints a page. Pages, graphs and example programs are in");
   print_line(concat("  ", shared.string()));
   return 0;
 }

@@ -14,8 +14,8 @@ namespace {
 constexpr const char* kDoctorExamples = R"(Example:
   brigade doctor
 
-A line per finding: ok, note (a run works, but not as well as it could) or BAD (some graphs will be
-refused), and what it means for a run. Exit codes: 0 nothing is BAD, 1 something is.)";
+Prints one line per finding: ok, note (a run works, but not as well as it could) or BAD (some graphs
+are rejected), and what it means for a run. Exit codes: 0 nothing is BAD, 1 something is BAD.)";
 
 struct NoArguments {};
 
@@ -41,7 +41,7 @@ int examine_machine(const NoArguments&, const StageTypes& types, std::int64_t) {
 }  // namespace
 
 Command doctor_command() {
-  return make_command<NoArguments>("doctor", "what on this machine helps or hurts a run",
+  return make_command<NoArguments>("doctor", "check what helps or hurts a run on this machine",
                                    kDoctorExamples, declare, examine_machine);
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kDrawExamples = R"(Examples:
   brigade graph train.yaml
-  brigade graph train.yaml --format dot | dot -Tsvg > train.svg     (of the package graphviz))";
+  brigade graph train.yaml --format dot | dot -Tsvg > train.svg     (from the package graphviz))";
 
 struct DrawArguments {
   GraphFiles graph;
@@ -19,14 +19,14 @@ struct DrawArguments {
 std::string known_format(const std::string& format) {
   if (format == "ascii" || format == "dot") return "";
   return concat("found ", quote(format),
-                ", expected ascii or dot; Graphviz makes pictures of dot: "
-                "`brigade graph FILE --format dot | dot -Tsvg`");
+                ", expected ascii or dot; Graphviz renders dot as an image: `brigade graph FILE "
+                "--format dot | dot -Tsvg`");
 }
 
 void declare(Options& options, DrawArguments& arguments) {
   options.graph(arguments.graph);
   options.outputs(arguments.graph);
-  options.text("--format", arguments.format, "what to write (ascii)", "ascii|dot");
+  options.text("--format", arguments.format, "output format (ascii)", "ascii|dot");
   options.check("--format", known_format);
 }
 

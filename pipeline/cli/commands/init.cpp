@@ -30,17 +30,17 @@ namespace {
 
 constexpr const char* kInitExamples = R"(Examples:
   brigade init                                  a graph for the data in this folder
-  brigade init /data/birds                      one for the data there
+  brigade init /data/birds                      a graph for the data in that folder
   brigade init /data/birds/train.csv --out train.yaml
-  brigade init --synthetic                      one that needs no data, to try things out with
+  brigade init --synthetic                      a graph that needs no data
   brigade init stage noise                      a stage type of your own, with its test
-  brigade init program trainer                  a program with a loop of its own
+  brigade init program trainer                  a program with its own loop
 
-Where torch_classifier, which trains in a run, is not installed, or with --python, it also writes
-train.py: a program in Python with a loop in torch that trains, evaluates and resumes.
+With --python, or if torch_classifier (which trains inside a run) is not installed, it also writes
+train.py: a Python program with a torch loop that trains, evaluates and resumes.
 
-It knows images in a folder per class (train/CLASS and val/CLASS, or CLASS alone), tar archives
-(WebDataset), tables of images or numbers (CSV) and IDX files (MNIST). A file that is there is never
+It recognizes images in a folder per class (train/CLASS and val/CLASS, or CLASS alone), tar archives
+(WebDataset), tables of images or numbers (CSV) and IDX files (MNIST). Existing files are never
 overwritten.)";
 
 struct InitArguments {
@@ -53,12 +53,12 @@ struct InitArguments {
 
 void declare(Options& options, InitArguments& arguments) {
   options.text("FOLDER", arguments.folder,
-               "the data, or a file of it (.); or `stage`, or `program`, and its name");
-  options.text("NAME", arguments.name, "of the stage type or the program");
+               "the data or one of its files (.); or `stage` or `program`, followed by a name");
+  options.text("NAME", arguments.name, "name of the stage type or the program");
   options.text("--out", arguments.file,
-               "file to write (the folder's name with .yaml), or folder to make (NAME)", "PATH");
-  options.flag("--synthetic", arguments.synthetic, "a graph over samples that are made up");
-  options.flag("--python", arguments.python, "write train.py, which trains in a loop of its own");
+               "file to write (the folder's name with .yaml), or folder to create (NAME)", "PATH");
+  options.flag("--synthetic", arguments.synthetic, "a graph with generated samples");
+  options.flag("--python", arguments.python, "write train.py, which trains in its own loop");
 }
 
 // A name of the language: letters, digits, _ and -.
@@ -75,7 +75,7 @@ Result<void> write_new_file(const std::string& path, const std::string& text,
                             const char* instead = "name with --out") {
   const OwnedFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (file.get() < 0 && errno == EEXIST) {
-    return Error{concat(path, " is there already; choose another ", instead)};
+    return Error{concat(path, " already exists; choose another ", instead)};
   }
   if (file.get() >= 0 && write_all(file.get(), text)) return {};
   const Error failure = error_of_errno(concat("cannot write ", path));
@@ -112,8 +112,7 @@ std::string too_few(const FoundData& data) {
   std::uint64_t enough = data.samples;
   while (to_evaluate(enough) == 0) ++enough;
   return concat(format_samples(data.samples), data.samples == 1 ? " is" : " are",
-                " too few to learn from and to keep a tenth apart to evaluate; ", enough,
-                " are enough");
+                " too few to set 10 % aside for evaluation; ", enough, " are enough");
 }
 
 /// Why the graph for these data ends in a consumer that counts; empty: it does not. `uncounted`:
@@ -122,16 +121,16 @@ std::string why_it_counts(const FoundData& data, Trainer trainer, const std::str
   using Kind = FoundData::Kind;
   if (data.kind == Kind::nothing) return "";
   if (data.kind == Kind::numbers)
-    return "no stage type learns from numbers; a program does (`brigade docs PYTHON` and `brigade "
+    return "no stage type trains on numbers; use a program (`brigade docs PYTHON` and `brigade "
            "docs PROGRAMS`)";
   const bool labelled =
       data.kind == Kind::classes || !(data.kind == Kind::idx ? data.labels : data.label).empty();
-  if (!labelled) return "there are no labels to learn";
+  if (!labelled) return "the data has no labels";
   if (are_too_few(data, trainer)) return too_few(data);
   if (!is_counted(data, trainer) || data.class_count > 0) return "";
-  const std::string why = concat("how many classes there are is not known: ", uncounted);
+  const std::string why = concat("the number of classes is unknown: ", uncounted);
   if (trainer == Trainer::script) return why;
-  return concat(why, "; put torch_classifier with `classes:` in its place to train (`brigade docs ",
+  return concat(why, "; to train, replace it with torch_classifier and `classes:` (`brigade docs ",
                 "TRAINING`)");
 }
 
@@ -158,7 +157,7 @@ std::uint64_t count_samples(const FoundData& data, const StageTypes& types) {
 Result<CountedClasses> count_classes_of(FoundData data, bool test, const StageTypes& types) {
   if (test) (data.kind == FoundData::Kind::shards ? data.train : data.table) = data.test;
   const PlannedGraph planned = plan_of(data, Trainer::none, types);
-  if (!planned.plan) return Error{"`brigade check` of the graph says why"};
+  if (!planned.plan) return Error{"run `brigade check` on the graph for the reason"};
   return count_classes(*planned.plan, types);
 }
 
@@ -175,11 +174,11 @@ std::string count_labels(FoundData& data, const StageTypes& types) {
   const bool same = test && test->names == train->names && test->count <= train->count;
   if (same) return "";
   data.remark =
-      concat(data.test, " is not used to evaluate: ",
+      concat(data.test, " is not used for evaluation: ",
              !test ? test.error().message
              : train->names.empty()
                  ? concat("its labels go up to ", test->count - 1)
-                 : concat("its classes are others: ", class_difference(train->names, test->names)));
+                 : concat("its classes differ: ", class_difference(train->names, test->names)));
   data.test.clear();
   return "";
 }
@@ -204,8 +203,8 @@ int init_project(const InitArguments& arguments) {
   const std::string folder = arguments.file.empty() ? arguments.name : arguments.file;
   if (mkdir(folder.c_str(), 0777) != 0)
     return failed(2, errno == EEXIST
-                         ? concat(folder, " is there already; choose another folder with --out")
-                         : error_of_errno(concat("cannot make ", folder)).message);
+                         ? concat(folder, " already exists; choose another folder with --out")
+                         : error_of_errno(concat("cannot create ", folder)).message);
   const auto files = stage ? stage_project(arguments.name) : program_project(arguments.name);
   for (const ProjectFile& file : files) {
     const std::string path = concat(folder, "/", file.path);
@@ -248,7 +247,7 @@ Result<void> write_graph(const std::string& path, const std::string& name, const
 }
 
 void show_what_runs(const std::string& path, Trainer trainer, bool fine) {
-  const std::string correct = fine ? "; " : "; correct it, then ";
+  const std::string correct = fine ? "; " : "; correct the graph, then ";
   if (trainer != Trainer::script) {
     print_line(concat("wrote ", path, correct, "`brigade run ", path, "` runs it"));
     return;
@@ -266,14 +265,14 @@ int init(const InitArguments& arguments, const StageTypes& types, std::int64_t) 
       !std::filesystem::exists(arguments.folder))
     return failed(2, concat("expected a name: `brigade init ", arguments.folder, " NAME`"));
   if (const auto help = help_of_remote(arguments.folder))
-    return failed(2, concat("init looks at files of this machine, found ", quote(arguments.folder),
-                            ": ", *help));
+    return failed(
+        2, concat("expected files on this machine, found ", quote(arguments.folder), ": ", *help));
   auto data = arguments.synthetic ? Result<FoundData>(FoundData()) : look_at_data(arguments.folder);
   if (!data) return failed(2, data.error().message);
   for (const std::string_view type : types_for(data->kind))
     if (types.find(type) == nullptr)
       return failed(2, concat("found ", found_text(*data), ", but this program has no stage type ",
-                              quote(type), " to read it with"));
+                              quote(type), " to read it"));
   if (const std::string problem = unwritable(*data); !problem.empty()) return failed(2, problem);
   const std::string stem = arguments.synthetic   ? "synthetic"
                            : data->table.empty() ? std::filesystem::path(data->folder).filename()
@@ -291,9 +290,8 @@ int init(const InitArguments& arguments, const StageTypes& types, std::int64_t) 
   const bool fine = plan_and_show({{path}, {}, {}}, types).plan.has_value();
   if (!arguments.synthetic) print_line(concat("found ", found_text(*data)));
   if (!data->remark.empty()) print_line(data->remark);
-  if (is_divided(*data, trainer))
-    print_line("a tenth of it is not learned, but evaluated: `split:`");
-  if (!why.empty()) print_line(concat("it counts what comes: ", why));
+  if (is_divided(*data, trainer)) print_line("`split:` sets 10 % of the data aside for evaluation");
+  if (!why.empty()) print_line(concat("the graph only counts batches: ", why));
   show_what_runs(path, trainer, fine);
   return fine ? 0 : 2;
 }
@@ -302,7 +300,7 @@ int init(const InitArguments& arguments, const StageTypes& types, std::int64_t) 
 
 Command init_command() {
   return make_command<InitArguments>(
-      "init", "write a first graph for a folder of data, a stage type, a program", kInitExamples,
+      "init", "write a first graph for a data folder, a stage type or a program", kInitExamples,
       declare, init);
 }
 

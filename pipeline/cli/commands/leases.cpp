@@ -13,10 +13,10 @@ namespace {
 
 constexpr const char* kLeasesExamples = R"(Examples:
   brigade leases
-  brigade leases 4711                  of one graph: the process that was started
+  brigade leases 4711                  of one graph, by its process id
 
-Of every replica of the graphs that run here: the tasks it has claimed, its in-flight sample, and
-what it has been doing for how long; the watermarks of every stage; and whom the others wait for.)";
+Prints for each replica of the running graphs: its claimed tasks, its in-flight sample, its state
+and for how long; then the watermarks of each stage, and the stage that blocks the others.)";
 
 struct LeasesArguments {
   std::uint64_t pid = 0;  // of a supervisor; 0: all
@@ -46,7 +46,7 @@ int show(const LeasesArguments& arguments, const StageTypes&, std::int64_t) {
   const int code = show_leases(found.running, static_cast<pid_t>(arguments.pid));
   if (arguments.pid != 0) return code;
   for (const pid_t pid : found.closed)
-    print_line(concat("left out: process ", pid, ", the brigade of another user"));
+    print_line(concat("omitted: process ", pid, ", which belongs to another user"));
   return code;
 }
 
@@ -67,17 +67,18 @@ int show_leases(const std::vector<RunningGraph>& graphs, pid_t pid) {
   if (shown > 0 || code != 0) return code;
   if (pid != 0 && is_closed(pid))
     return failed(1, concat("process ", pid, " belongs to another user: only that user and root ",
-                            "may look into it"));
+                            "may inspect it"));
   if (pid != 0)
-    return failed(1,
-                  concat("process ", pid, " runs no graph; `brigade leases` shows all that run"));
+    return failed(
+        1, concat("process ", pid, " runs no graph; `brigade leases` lists the running graphs"));
   print_line("no graph is running");
   return 0;
 }
 
 Command leases_command() {
-  return make_command<LeasesArguments>("leases", "leases of the graphs that run: who holds what",
-                                       kLeasesExamples, declare, show);
+  return make_command<LeasesArguments>(
+      "leases", "show the leases of running graphs: which replica holds what", kLeasesExamples,
+      declare, show);
 }
 
 }  // namespace brigade

@@ -7,11 +7,11 @@
 namespace brigade {
 
 void Options::graph(GraphFiles& graph) {
-  command_.add_option("FILE", graph.files, "YAML files; later ones lie over earlier ones")
+  command_.add_option("FILE", graph.files, "YAML files; later files override earlier ones")
       ->option_text("...")
       ->required();
-  texts("--set", graph.sets,
-        "sets a key of the YAML, such as stages.augment.replicas=4; repeatable", "KEY=VALUE");
+  texts("--set", graph.sets, "set a key of the YAML, such as stages.augment.replicas=4; repeatable",
+        "KEY=VALUE");
   command_
       .add_option_function<std::string>(
           "--limit", [&graph](const std::string& text) { graph.limit = *parse_limit(text); },
@@ -28,7 +28,7 @@ void Options::outputs(GraphFiles& graph) {
   command_
       .add_option_function<std::vector<std::string>>(
           "--output", [&graph](const std::vector<std::string>& names) { graph.read = names; },
-          "what brigade.Loader(graph, output=STAGE) reads, no more; repeatable")
+          "only what brigade.Loader(graph, output=STAGE) reads; repeatable")
       ->option_text("STAGE")
       ->expected(1)
       ->take_all();

@@ -75,7 +75,7 @@ int show_plan(const PlanArguments& arguments, const StageTypes& types, std::int6
 }  // namespace
 
 Command plan_command() {
-  return make_command<PlanArguments>("plan", "what will run, and what it takes", kPlanExamples,
+  return make_command<PlanArguments>("plan", "show what will run and what it needs", kPlanExamples,
                                      declare, show_plan);
 }
 

@@ -22,7 +22,7 @@ std::atomic<bool> lost = false;
 /// `error`: errno; a reader that has gone wanted no more.
 void lose(int error) {
   if (error == 0 || error == EPIPE || lost.exchange(true)) return;
-  log_error("cannot write the standard output: ", errno_text(error));
+  log_error("cannot write to standard output: ", errno_text(error));
 }
 
 }  // namespace

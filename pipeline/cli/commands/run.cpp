@@ -21,7 +21,7 @@ constexpr const char* kRunExamples = R"(Examples:
   brigade run train.yaml --summary run.json --quiet       for scripts
   brigade run train.yaml --in-process                     for a debugger
 
-Ctrl-C drains the line; once more ends it at once.
+Ctrl-C drains the pipeline; a second Ctrl-C ends it immediately.
 Exit codes: 0 done, 1 the run failed, 2 the command or the YAML is wrong, 130/143 stopped.)";
 
 struct RunArguments {
@@ -38,16 +38,16 @@ struct RunArguments {
 void declare(Options& options, RunArguments& arguments) {
   options.graph(arguments.graph);
   options.text("--summary", arguments.summary_file,
-               "write what it amounted to, as JSON (-: to standard output)", "FILE");
+               "write a summary as JSON (-: to standard output)", "FILE");
   options.text("--log", arguments.log_file, "append every line to this file, with the time",
                "FILE");
   options.flag("--in-process", arguments.in_process, "threads instead of processes, for debuggers");
-  options.flag("--resume", arguments.resume, "resumes from the checkpoint of the last run");
+  options.flag("--resume", arguments.resume, "resume from the checkpoint of the last run");
   options.flag("--overwrite", arguments.overwrite,
-               "begins anew, though a checkpoint is there, and replaces it");
+               "start from scratch and replace an existing checkpoint");
   options.excludes("--overwrite", "--resume");
   options.flag("--quiet", arguments.quiet, "warnings, errors and results only");
-  options.flag("--verbose", arguments.verbose, "at the end, what went over every edge");
+  options.flag("--verbose", arguments.verbose, "at the end, print the counts of every edge");
   options.excludes("--quiet", "--verbose");
 }
 

@@ -9,8 +9,8 @@ constexpr const char* kSampleExamples = R"(Examples:
   brigade sample train.yaml --stage augment
   brigade sample train.yaml --stage augment -n 100 --out /tmp/look
 
-Pictures become PNG files, other tensors npy files (numpy.load reads them); samples.tsv lists them
-with number, epoch and id. Nothing below the stage runs.)";
+Writes images as PNG files and other tensors as npy files (for numpy.load); samples.tsv lists them
+with number, epoch and id. Stages downstream do not run.)";
 
 struct SampleArguments : SamplingArguments {
   std::string folder = "samples";
@@ -32,7 +32,7 @@ int sample(const SampleArguments& arguments, const StageTypes& types, std::int64
 }  // namespace
 
 Command sample_command() {
-  return make_command<SampleArguments>("sample", "write what a stage emits, to look at",
+  return make_command<SampleArguments>("sample", "write the output of a stage to files",
                                        kSampleExamples, declare, sample);
 }
 

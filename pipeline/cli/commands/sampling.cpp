@@ -80,10 +80,10 @@ Result<Plan> plan_sampling(const ValidGraph& graph, const std::string& stage,
 
 void declare_sampling(Options& options, SamplingArguments& arguments) {
   options.graph(arguments.graph);
-  options.text("--stage", arguments.stage, "the stage", "NAME");
+  options.text("--stage", arguments.stage, "the stage to read", "NAME");
   options.required("--stage");
   options.number("-n", arguments.count, 1, 100000,
-                 concat("how many samples (", arguments.count, ")"), "N");
+                 concat("number of samples (", arguments.count, ")"), "N");
 }
 
 int run_sampling(const SamplingArguments& arguments, const SampleReader& reader,
@@ -99,7 +99,7 @@ int run_sampling(const SamplingArguments& arguments, const SampleReader& reader,
   std::error_code error;
   if (!reader.folder.empty()) std::filesystem::create_directories(reader.folder, error);
   if (error)
-    return failed(2, concat("cannot make the folder ", reader.folder, ": ", error.message()));
+    return failed(2, concat("cannot create the folder ", reader.folder, ": ", error.message()));
   SampleLines lines(arguments.count, reader.type);
   RunOptions options;
   options.in_process = true;

@@ -28,7 +28,8 @@ std::string missing_for_script() {
   FileMetadataProbe files;
   const auto program =
       python.find('/') == python.npos ? files.find_program(python) : std::optional(python);
-  if (!program || !files.may_execute(*program)) return concat("there is no interpreter ", python);
+  if (!program || !files.may_execute(*program))
+    return concat("there is no Python interpreter ", python);
   StageQuestion question;
   question.command = {*program, "-c", kFindModules};
   std::error_code ignored;
@@ -36,10 +37,10 @@ std::string missing_for_script() {
   question.text = "brigade torch";
   question.timeout = kAnswerMax;
   const auto answer = DescribeProcess().describe(question);
-  if (!answer) return concat(python, " runs it, and ", answer.error().message);
+  if (!answer) return concat(python, ", which runs it, ", answer.error().message);
   if (*answer == "brigade")
     return concat(python,
-                  " lacks the package brigade: `brigade docs PYTHON` says how to install it");
+                  " lacks the package brigade: `brigade docs PYTHON` explains how to install it");
   if (*answer == "torch") return concat(python, " lacks torch: ", python, " -m pip install torch");
   return "";
 }

@@ -12,11 +12,11 @@ constexpr const char* kSheetExamples = R"(Examples:
   brigade sheet train.yaml --stage augment
   brigade sheet detection.yaml --stage augment --tensor image --boxes boxes --out boxes.png
 
-Pictures of [H, W], [H, W, C] or [C, H, W] with 1 or 3 channels, or [H, W, C] with up to 32, of
-which the first three are drawn (of two the first); a tensor with one more dimension in front is
-several. Floating-point numbers are shown from the least (black) to the largest (white) of
-a picture, class numbers ([H, W], as masks have them) each in a colour of its own. A line per sample
-says where it stands, and its scalars. Nothing below the stage runs.)";
+Draws images of [H, W], [H, W, C] or [C, H, W] with 1 or 3 channels, and of [H, W, C] with up to 32
+channels (the first three, or the first of two). A tensor with one more leading dimension is several
+images. Floating-point values are scaled from the smallest (black) to the largest (white) of
+an image; each class number of a mask ([H, W]) has its own color. A line per sample prints its place
+in the sheet and its scalars. Stages downstream do not run.)";
 
 struct SheetArguments : SamplingArguments {
   SheetArguments() { count = 32; }
@@ -30,11 +30,11 @@ struct SheetArguments : SamplingArguments {
 void declare(Options& options, SheetArguments& arguments) {
   declare_sampling(options, arguments);
   options.text("--out", arguments.file, "file to write (sheet.png)", "FILE");
-  options.number("--columns", arguments.columns, 1, 64, "pictures side by side (8)", "N");
+  options.number("--columns", arguments.columns, 1, 64, "images side by side (8)", "N");
   options.number("--size", arguments.side, 8, 1024, "pixels of the longer side (128)", "N");
-  options.text("--tensor", arguments.tensor, "only this one, not all that are pictures", "NAME");
+  options.text("--tensor", arguments.tensor, "draw only this tensor (default: all images)", "NAME");
   options.text("--boxes", arguments.boxes,
-               "f32 [n, 4] of left, top, right, bottom: drawn on the first picture", "NAME");
+               "f32 [n, 4] of left, top, right, bottom: drawn on the first image", "NAME");
 }
 
 int sheet(const SheetArguments& arguments, const StageTypes& types, std::int64_t) {
@@ -49,7 +49,7 @@ int sheet(const SheetArguments& arguments, const StageTypes& types, std::int64_t
 }  // namespace
 
 Command sheet_command() {
-  return make_command<SheetArguments>("sheet", "draw what a stage emits as one picture",
+  return make_command<SheetArguments>("sheet", "draw the output of a stage as one image",
                                       kSheetExamples, declare, sheet);
 }
 

@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kStagesExamples = R"(Examples:
   brigade stages
   brigade stages augment_image
-  brigade stages --plugin jitter.so                       those of a plugin, too
+  brigade stages --plugin jitter.so                       include the types of a plugin
   brigade stages --keys                                   the keys of the YAML, with defaults
   brigade stages --json-schema > brigade.schema.json      for your editor
 
@@ -35,7 +35,7 @@ void declare(Options& options, StagesArguments& arguments) {
   options.flag("--keys", arguments.keys, "the keys of the YAML, with their defaults");
   options.flag("--json-schema", arguments.json_schema,
                "the language as a JSON schema, for editors");
-  options.texts("--plugin", arguments.plugins, "and the stage types of this plugin; repeatable",
+  options.texts("--plugin", arguments.plugins, "include the stage types of this plugin; repeatable",
                 "FILE");
 }
 

@@ -29,7 +29,7 @@ std::vector<std::string> stage_lines(const ValidGraph& graph, const ValidStage& 
   if (stage.replicas == 0) type += " x auto";
   if (stage.replicas > 1) type += concat(" x ", stage.replicas);
   if (stage.type->contract.numbering == Numbering::expand && stage.outputs_per_input > 1)
-    type += concat(", ", stage.outputs_per_input, " of each");
+    type += concat(", ", stage.outputs_per_input, " per input");
   lines.push_back(std::move(type));
   if (stage.sources.size() > 1) {
     std::vector<std::string> names;

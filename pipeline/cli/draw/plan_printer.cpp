@@ -39,7 +39,7 @@ std::string task_text(const PlanStage& stage) {
   for (const PlanQueue& queue : stage.queues) sizes.push_back(format_count(queue.task));
   if (stage.flat_map_outputs > 0) sizes.resize(1);  // of all its task queues
   return concat(join(sizes, ", "), stage.batched ? " as a batch" : " one by one",
-                stage.fan_out == 1 ? "" : concat(", ", stage.fan_out, " of each"));
+                stage.fan_out == 1 ? "" : concat(", ", stage.fan_out, " per input"));
 }
 
 std::string source_text(const Plan& plan, const PlanStage& stage) {
@@ -63,7 +63,7 @@ std::string stages_table(const Plan& plan) {
 /// What there is and where from, and what is wanted of it.
 std::string cores_table(const Plan& plan, const MachineLimits& limits) {
   TextTable table({Align::right, Align::left});
-  table.add({format_count(usable_cores(limits)), concat("there: ", cores_text(limits))});
+  table.add({format_count(usable_cores(limits)), concat("available: ", cores_text(limits))});
   ByStage<std::uint64_t> threads(plan.stages.size());
   for (const StageNumber s : plan.stages.numbers()) {
     const PlanStage& stage = plan.stages[s];
@@ -82,7 +82,7 @@ std::string cores_table(const Plan& plan, const MachineLimits& limits) {
   }
   const std::string rest =
       others.empty() ? "" : concat("; not at the same time: ", join(others, ", "));
-  if (wanted > 0) table.add({format_count(wanted), concat("wanted: ", join(terms, " + "), rest)});
+  if (wanted > 0) table.add({format_count(wanted), concat("needed: ", join(terms, " + "), rest)});
   return table.text(kIndent);
 }
 
@@ -121,7 +121,7 @@ std::string files_text(const Plan& plan) {
                concat("in ", cache_file(stage), ", ", cache_line(stage))});
   }
   if (!any) return "";
-  return concat("\ndisk, and page cache while there is memory for it\n", table.text(kIndent));
+  return concat("\ndisk, and page cache while memory is free\n", table.text(kIndent));
 }
 
 /// "shared weights f32[1000], by train"
@@ -168,8 +168,8 @@ std::string huge_text(const Plan& plan, const MachineLimits& limits) {
                  concat(edge_text(plan, stage), ": ", huge_pages_text(stage.ring.bytes))});
   const std::string text = table.text(kIndent);
   if (text.empty()) return "";
-  return concat("\nreserved huge pages, of which ", format_count(usable_huge_pages(limits)),
-                " may be had\n", text);
+  return concat("\nreserved huge pages (", format_count(usable_huge_pages(limits)), " available)\n",
+                text);
 }
 
 /// What workers are kept from exceeding; no part of the sum, as it is seldom taken.
@@ -198,7 +198,7 @@ std::string samples_text(const std::vector<SourceAudit>& sources,
     if (source.drawn) given += source.mixed.empty() ? " by weight" : concat(": ", source.mixed);
     if (!source.skipped.empty())
       given += concat(source.drawn ? "" : concat(" of ", format_count(*found_by(source))),
-                      source.mixed.empty() ? ": " : "; not ", skipped_text(source));
+                      source.mixed.empty() ? ": " : "; skipped: ", skipped_text(source));
     table.add({source.name, given});
   }
   for (const ConsumerEpoch& consumer : consumers) {
@@ -218,10 +218,10 @@ void add_copies(const Plan& plan, const PlanStage& stage, TextTable& table) {
   for (const ReadArray& one : arrays_to_pin(plan, stage)) {
     const PlanStage& source = plan.stages[one.source];
     if (stage.pin == Pin::no) continue;
-    table.add(
-        {format_size(one.bytes),
-         concat(source.ring.tensors[one.array].type.name, " of ", source.name, ", pinned when ",
-                stage.name, stage.pin == Pin::yes ? " starts, or it is refused" : " starts")});
+    table.add({format_size(one.bytes),
+               concat(source.ring.tensors[one.array].type.name, " of ", source.name,
+                      ", pinned when ", stage.name,
+                      stage.pin == Pin::yes ? " starts, or the run is rejected" : " starts")});
   }
   if (stage.pin == Pin::no) {
     table.add({"0 B", concat("pinned for ", stage.name, " (`pin: no`): copies are slower")});
@@ -265,11 +265,11 @@ std::string outputs_text(const Plan& plan) {
       for (const PlanInput& input : queue.inputs) {
         const PlanStage& writer = plan.stages[input.stage];
         any = true;
-        table.add(
-            {stage.name, writer.readers.size() == 1
-                             ? concat("may write what it holds of ", writer.name)
-                             : concat("only reads what it holds of ", writer.name,
-                                      ", which others read, too: tensors of LibTorch are copies")});
+        table.add({stage.name,
+                   writer.readers.size() == 1
+                       ? concat("may write its batches of ", writer.name)
+                       : concat("only reads its batches of ", writer.name,
+                                ", which other stages also read: LibTorch tensors are copies")});
       }
   }
   if (!any) return "";
@@ -287,7 +287,7 @@ std::string epochs_table(const Plan& plan) {
   }
   if (plan.shard.world == 1) return table.text(kIndent);
   return concat(table.text(kIndent), kIndent, "this is rank ", plan.shard.rank, " of ",
-                plan.shard.world, ": of every source, all ranks read equally many samples\n");
+                plan.shard.world, ": all ranks read the same number of samples of each source\n");
 }
 
 }  // namespace

@@ -16,22 +16,23 @@ Finding cores(const MachineLimits& limits) {
   const std::string from = cores_text(limits);
   if (usable >= 4) {
     return {Health::fine, "cores", concat(usable),
-            concat(from, "; `replicas: auto` shares them out between the stages")};
+            concat(from, "; `replicas: auto` distributes them among the stages")};
   }
-  return {Health::note, "cores", concat(usable),
-          concat(from, "; stages take turns: replicas that wait sleep at once, and more of them ",
-                 "gain little")};
+  return {
+      Health::note, "cores", concat(usable),
+      concat(from, "; stages share them: waiting replicas sleep immediately, and more replicas ",
+             "gain little")};
 }
 
 Finding memory(const MachineLimits& limits) {
   const MemoryRoom room = memory_room(limits, 0);
-  if (room.bytes == kNoLimit) return {Health::note, "memory", "unknown", "a plan is not checked"};
+  if (room.bytes == kNoLimit) return {Health::note, "memory", "unknown", "plans are not checked"};
   const std::string found = concat(format_size(room.bytes), " (", room.limit, ")");
   if (room.bytes >= kMemoryFew) {
     return {Health::fine, "memory", found,
-            "a graph whose buffers need more is refused at the plan"};
+            "a graph whose buffers need more is rejected when it is planned"};
   }
-  return {Health::problem, "memory", found, "graphs with large batches will be refused"};
+  return {Health::problem, "memory", found, "graphs with large batches are rejected"};
 }
 
 std::string limit_text(std::uint64_t bytes) {
@@ -41,7 +42,7 @@ std::string limit_text(std::uint64_t bytes) {
 Finding file_size(const MachineLimits& limits) {
   const std::string found = limit_text(limits.file_bytes_max);
   if (limits.file_bytes_max == kNoLimit) {
-    return {Health::fine, "file size", found, "buffers of any size can be made"};
+    return {Health::fine, "file size", found, "buffers of any size are possible"};
   }
   return {Health::problem, "file size", found,
           "no buffer may be larger: shared memory counts as a file (`ulimit -f unlimited`)"};
@@ -60,11 +61,11 @@ Finding descriptors(const MachineLimits& limits) {
   const std::string found = concat(limits.descriptors_soft, ", up to ", limits.descriptors_hard);
   if (limits.descriptors_hard >= kDescriptorsFew) {
     return {Health::fine, "descriptors", found,
-            concat("a replica needs 3 and an edge 2: room for about ",
+            concat("a replica needs 3 and an edge 2: enough for about ",
                    format_count(limits.descriptors_hard / 5), " replicas")};
   }
   return {Health::problem, "descriptors", found,
-          "a replica needs 3 and an edge 2; larger graphs will be refused (`ulimit -Hn`)"};
+          "a replica needs 3 and an edge 2; larger graphs are rejected (`ulimit -Hn`)"};
 }
 
 bool has_gpu(const MachineLimits& limits, const MachineFacts& facts) {
@@ -80,7 +81,7 @@ Finding locked_memory(const MachineLimits& limits, const MachineFacts& facts) {
     return {Health::fine, "locked memory", found, "buffers can be pinned for the GPU"};
   }
   return {Health::note, "locked memory", found,
-          "buffers may not be pinned for the GPU, and are then copied more slowly (`ulimit -l`)"};
+          "pinning buffers for the GPU may fail; copies are then slower (`ulimit -l`)"};
 }
 
 Finding kernel(const MachineLimits& limits, const MachineFacts& facts) {
@@ -90,7 +91,7 @@ Finding kernel(const MachineLimits& limits, const MachineFacts& facts) {
             "no waitid(P_PIDFD): workers cannot be watched (5.4)"};
   }
   if (!facts.has_memfd) {
-    return {Health::problem, "kernel", found, "no memfd_create: there is no shared memory"};
+    return {Health::problem, "kernel", found, "no memfd_create: shared memory is unavailable"};
   }
   if (!limits.has_populate_write) {
     return {Health::note, "kernel", found,
@@ -109,15 +110,15 @@ Finding proc(const MachineFacts& facts) {
   if (facts.has_proc) {
     return {Health::fine, "/proc", "mounted", "the program can start itself as a worker"};
   }
-  return {Health::problem, "/proc", "not there", "a program cannot start itself as a worker"};
+  return {Health::problem, "/proc", "not mounted", "a program cannot start itself as a worker"};
 }
 
 Finding huge_pages(const MachineFacts& facts) {
   const std::string found = facts.shm_huge.empty() ? "unknown" : facts.shm_huge;
   const bool always = found == "always" || found == "force" || found == "within_size";
   return {Health::fine, "huge pages", found,
-          always ? "large buffers lie in huge pages: fewer misses, but memory in steps of 2 MiB"
-                 : "buffers lie in pages of 4 KiB, which is what the plan counts with"};
+          always ? "large buffers use huge pages: fewer TLB misses, but memory in steps of 2 MiB"
+                 : "buffers use pages of 4 KiB, as the plan assumes"};
 }
 
 Finding reserved_pages(const MachineLimits& limits) {
@@ -134,13 +135,14 @@ Finding swap(const MachineFacts& facts) {
   if (facts.swap_used_bytes < kMemoryFew) {
     return {Health::fine, "swap", found, "buffers stay in memory"};
   }
-  return {Health::note, "swap", found, "buffers that are swapped out make the line crawl"};
+  return {Health::note, "swap", found, "swapped-out buffers slow the pipeline down"};
 }
 
 Finding filter(const MachineFacts& facts) {
-  if (!facts.filtered) return {Health::fine, "seccomp", "no filter", "no system call is refused"};
-  return {Health::fine, "seccomp", "a filter is on",
-          "as in most containers; the lines above say whether it allows what runs need"};
+  if (!facts.filtered)
+    return {Health::fine, "seccomp", "no filter", "all system calls are allowed"};
+  return {Health::fine, "seccomp", "a filter is active",
+          "as in most containers; the lines above show whether it allows what a run needs"};
 }
 
 /// The oldest driver that loads the kernels of brigade/cuda.h.
@@ -152,9 +154,9 @@ Finding gpu_driver(const MachineFacts& facts) {
       concat("CUDA ", cuda_version_text(version),
              facts.gpu_driver.empty() ? "" : concat(" (", facts.gpu_driver, ")"));
   if (version >= kKernelDriverMin)
-    return {Health::fine, "GPU driver", found, "LibTorch may ask for a newer one than Brigade"};
+    return {Health::fine, "GPU driver", found, "LibTorch may need a newer driver than Brigade"};
   return {Health::note, "GPU driver", found,
-          concat("the kernels of brigade/cuda.h need one of CUDA ",
+          concat("the kernels of brigade/cuda.h need a driver for CUDA ",
                  cuda_version_text(kKernelDriverMin), " or later")};
 }
 
@@ -162,17 +164,17 @@ Finding gpu(const GpuFacts& gpu, std::size_t number) {
   const std::string name = concat("cuda:", number);
   const std::string found = gpu_text(gpu);
   if (!gpu.pins)
-    return {Health::note, name, found, "no memory can be pinned for it: copies are slower"};
+    return {Health::note, name, found, "memory cannot be pinned for it: copies are slower"};
   if (gpu.link_is_narrow)
-    return {Health::note, name, found, "copies are slower than in a slot with all its lanes"};
+    return {Health::note, name, found, "copies are slower than in a slot with all lanes"};
   if (gpu.has_mps)
     return {Health::note, name, found,
-            "its processes share it through MPS: a fault of one of them may end all"};
-  return {Health::fine, name, found,
-          concat(gpu.is_part() ? "a part of a GPU (MIG), " : "",
-                 gpu.pins_read_only
-                     ? "buffers are pinned for it to be read only"
-                     : "what a stage may only read cannot be pinned for it: copies are slower")};
+            "processes share it through MPS: a fault in one may end all of them"};
+  return {
+      Health::fine, name, found,
+      concat(gpu.is_part() ? "a part of a GPU (MIG), " : "",
+             gpu.pins_read_only ? "buffers are pinned read-only for it"
+                                : "read-only buffers cannot be pinned for it: copies are slower")};
 }
 
 void add_gpus(const MachineLimits& limits, const MachineFacts& facts,
@@ -181,10 +183,10 @@ void add_gpus(const MachineLimits& limits, const MachineFacts& facts,
   if (report.gpus.empty()) {
     const bool none = limits.gpus == 0 && (report.problem.empty() || !report.has_driver);
     findings.push_back(none ? Finding{Health::fine, "GPU", "none", "`device: auto` means cpu"}
-                            : Finding{Health::note, "GPU", "none that can be used",
-                                      report.problem.empty() ? "see nvidia-smi and "
-                                                               "CUDA_VISIBLE_DEVICES"
-                                                             : report.problem});
+                            : Finding{Health::note, "GPU", "none usable",
+                                      report.problem.empty()
+                                          ? "check nvidia-smi and CUDA_VISIBLE_DEVICES"
+                                          : report.problem});
     return;
   }
   findings.push_back(gpu_driver(facts));

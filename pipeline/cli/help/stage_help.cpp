@@ -79,7 +79,7 @@ std::string inputs_text(const StageContract& contract) {
   }
   text += table.wrapped("  ", kTextWidth);
   if (contract.inputs.empty() && contract.one_of.empty()) text += "  any tensors\n";
-  if (contract.rest_passes) text += "  other tensors travel on with the sample\n";
+  if (contract.rest_passes) text += "  other tensors pass through with the sample\n";
   if (contract.several_inputs) text += "  several sources may be joined\n";
   return text;
 }
@@ -89,14 +89,14 @@ std::string inputs_text(const StageContract& contract) {
 std::string outputs_text(const StageContract& contract) {
   if (contract.kind == StageKind::consumer) return "";
   constexpr const char* kAsk =
-      "  what its parameters and input lead to: `brigade graph FILE` shows it\n";
+      "  depends on its parameters and input: `brigade graph FILE` shows it\n";
   bool needs = contract.kind != StageKind::producer || !contract.metadata.empty();
   for (const ParamSpec& param : contract.params) needs = needs || param.required;
-  if (needs) return concat("\ngives\n", kAsk);
+  if (needs) return concat("\noutputs\n", kAsk);
   const auto params = contract.make_params();
   const auto ports = contract.outputs(params.get(), Ports{}, FileMetadata{});
-  if (!ports) return concat("\ngives\n", kAsk);
-  std::string text = "\ngives, with the defaults\n";
+  if (!ports) return concat("\noutputs\n", kAsk);
+  std::string text = "\noutputs, with the defaults\n";
   for (const TensorType& tensor : ports->tensors) text += concat("  ", tensor.text(), '\n');
   return text;
 }
@@ -130,7 +130,7 @@ std::string stage_list(const StageTypes& types) {
     if (rows.empty()) continue;
     text += concat(text.empty() ? "" : "\n", stage_kind_name(kind), "s\n", rows);
   }
-  return text + "\n`brigade stages NAME` describes one of them.\n";
+  return text + "\n`brigade stages NAME` describes a type.\n";
 }
 
 std::string stage_description(const StageType& type) {
@@ -144,7 +144,7 @@ std::string stage_description(const StageType& type) {
   }
   if (contract.may_drop) text += "  may drop samples\n";
   if (contract.numbering == Numbering::expand)
-    text += "  makes several samples of each, as many as its parameters say\n";
+    text += "  outputs several samples for each input, as its parameters say\n";
   if (contract.numbering == Numbering::flat_map)
     text += "  is a flat_map: any number of outputs for each sample; has one replica\n";
   if (contract.stateful) text += "  keeps state between samples\n";

@@ -26,7 +26,7 @@ Result<ValidGraph> cut_below(const ValidGraph& graph, const std::string& stage,
   const ValidStage& writer = graph.stages[last];
   if (writer.kind == StageKind::consumer) {
     return Error{concat("stage ", quote(stage),
-                        " is a consumer: it emits nothing; name one of its ", "sources")};
+                        " is a consumer, which has no output; choose one of its ", "sources")};
   }
   ByStage<bool> kept = stages_above(graph, last);
   kept[last] = true;

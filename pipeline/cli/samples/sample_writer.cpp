@@ -115,12 +115,11 @@ class SampleWriter : public Stage {
 }  // namespace
 
 void add_sample_writer(StageTypes& types) {
-  types.add<SampleWriter>(
-      Contract<SampleWriterParams>(kSampleWriter, "Writes samples for people to look at.")
-          .consumer()
-          .takes(Takes::samples)
-          .param("folder", &SampleWriterParams::folder, "where to write")
-          .param("count", &SampleWriterParams::count, "samples to write"));
+  types.add<SampleWriter>(Contract<SampleWriterParams>(kSampleWriter, "Writes samples to files.")
+                              .consumer()
+                              .takes(Takes::samples)
+                              .param("folder", &SampleWriterParams::folder, "where to write")
+                              .param("count", &SampleWriterParams::count, "samples to write"));
 }
 
 TensorFile tensor_file(const TensorView& tensor) {

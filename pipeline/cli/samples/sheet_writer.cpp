@@ -57,10 +57,8 @@ class SheetWriter : public Stage {
       pictures += all.size();
     }
     if (sheet_->bytes_for(params_.count, pictures) <= kBytesMax) return {};
-    return Error{concat("a sheet of ", params_.count, " x ", pictures, " pictures of ",
-                        params_.side,
-                        " pixels is larger than 256 MiB; a smaller -n or --size "
-                        "would do")};
+    return Error{concat("a sheet of ", params_.count, " x ", pictures, " images of ", params_.side,
+                        " pixels is larger than 256 MiB; choose a smaller -n or --size")};
   }
 
   std::vector<SheetPicture> cells_of(const Drawn& sample) const {
@@ -99,10 +97,10 @@ class SheetWriter : public Stage {
     if (sample.tensors.empty() && shown_.empty())
       return Error{
           concat(params_.tensor.empty() ? "no tensor" : "no tensor called " + params_.tensor,
-                 " is a picture; there are ", join(names, ", "))};
+                 " is an image; the tensors are ", join(names, ", "))};
     if (!with_boxes)
       return Error{
-          concat("no tensor is called ", params_.boxes, "; there are ", join(names, ", "))};
+          concat("there is no tensor ", params_.boxes, "; the tensors are ", join(names, ", "))};
     return sample;
   }
 
@@ -119,15 +117,15 @@ class SheetWriter : public Stage {
 
 void add_sheet_writer(StageTypes& types) {
   types.add<SheetWriter>(
-      Contract<SheetWriterParams>(kSheetWriter, "Draws samples into one picture.")
+      Contract<SheetWriterParams>(kSheetWriter, "Draws samples into one image.")
           .consumer()
           .takes(Takes::samples)
           .param("file", &SheetWriterParams::file, "the PNG")
           .param("count", &SheetWriterParams::count, "samples to draw")
           .param("columns", &SheetWriterParams::columns, "cells side by side")
           .param("side", &SheetWriterParams::side, "pixels of a cell, in both directions")
-          .param("tensor", &SheetWriterParams::tensor, "only this one")
-          .param("boxes", &SheetWriterParams::boxes, "boxes over the first picture"));
+          .param("tensor", &SheetWriterParams::tensor, "draw only this tensor")
+          .param("boxes", &SheetWriterParams::boxes, "boxes over the first image"));
 }
 
 }  // namespace brigade

@@ -17,7 +17,7 @@ std::string test_text(const FoundData& data) {
   const bool counted = data.class_count > 0;
   const std::string classes = counted ? classes_of(data.class_count, data.classes) : "";
   if (data.test.empty()) return classes;
-  return concat(classes, counted ? "; to evaluate: " : "; not used: ", data.test);
+  return concat(classes, counted ? "; for evaluation: " : "; not used: ", data.test);
 }
 
 }  // namespace
@@ -47,11 +47,11 @@ std::string unwritable(const FoundData& data) {
   names.insert(names.end(), data.features.begin(), data.features.end());
   for (const std::string_view name : names)
     if (!is_utf8(name))
-      return concat("the name ", quote(name), " is not UTF-8, which a YAML has to be; rename it");
+      return concat("the name ", quote(name), " is not UTF-8, which YAML requires; rename it");
   for (const std::string& name : {data.folder, data.train})
     if (data.kind == FoundData::Kind::shards && name.find('{') != name.npos)
       return concat("the name ", quote(name),
-                    " has a {, with which `shards:` begins a list of names; rename it");
+                    " contains {, which begins a list of names in `shards:`; rename it");
   return "";
 }
 
@@ -63,7 +63,7 @@ std::string found_text(const FoundData& data) {
     case FoundData::Kind::classes:
       return concat("images", classes_of(data.classes.size(), data.classes), " in ",
                     data.train.empty() ? data.folder : concat(data.folder, "/", data.train),
-                    data.test.empty() ? "" : concat("; to evaluate: ", data.test));
+                    data.test.empty() ? "" : concat("; for evaluation: ", data.test));
     case FoundData::Kind::shards:
       return concat("tar archives (", data.train, label, ")", test_text(data));
     case FoundData::Kind::list:

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kHead = R"(@about@
 #   brigade check @name@.yaml     every mistake, before anything runs
-#   brigade plan @name@.yaml      what will run, and what it takes
+#   brigade plan @name@.yaml      what will run and what it needs
 @runs@
 brigade: 1                    # version of this language
 name: @quoted@
@@ -111,7 +111,7 @@ constexpr std::string_view kListedTest = R"(
 
 // Where there is nothing else to evaluate on.
 constexpr std::string_view kTrainPart =
-    R"(    split: {train: 0.9, seed: 1}  # what that leaves is evaluated
+    R"(    split: {train: 0.9, seed: 1}  # the rest is for evaluation
     part: train
 )";
 constexpr std::string_view kTestPart = R"(    split: {train: 0.9, seed: 1}
@@ -131,33 +131,33 @@ stages:
 constexpr std::string_view kSynthetic = R"(
 stages:
   samples:
-    producer: synthetic         # `brigade stages` lists what reads real data
+    producer: synthetic         # `brigade stages` lists producers for real data
     params: {count: 10000, shape: [28, 28, 1], dtype: u8, fill: random}
     batch: 256                  # samples per batch for the stages that read this one
 )";
 
 constexpr std::string_view kCount = R"(
   count:
-    consumer: count             # `brigade stages` lists what else there is
+    consumer: count             # `brigade stages` lists other consumers
     from: @from@
 )";
 
 // Behind it, of what is listed, where the classes could not be counted.
-constexpr std::string_view kHowToTrain = R"(# To train, write this in place of `count:`, with the
-# number of classes, which is not known:
+constexpr std::string_view kHowToTrain = R"(# To train, replace `count:` with this and write the
+# number of classes, which is unknown:
 #   train:
 #     consumer: torch_classifier
 #     from: {train: decode}
 #     device: auto
 #     params: {model: resnet18, classes: 10, optimizer: sgd, lr: 0.05}
 )";
-constexpr std::string_view kNothingToLearn = "# No labels were found: nothing can be trained.\n";
+constexpr std::string_view kNothingToLearn = "# No labels were found: training is not possible.\n";
 
 constexpr std::string_view kTrainAndTest = R"(
   train:
     consumer: torch_classifier
     from: {train: @train@, test: @test@}
-    join: epochs                # an epoch of the first source, then one of the second, and so on
+    join: epochs                # an epoch of the first source, then of the second, and so on
     device: auto                # a GPU when there is one
     params: {model: @model@, @classes@optimizer: sgd, lr: 0.05}
 )";
@@ -167,7 +167,7 @@ constexpr std::string_view kReadByScript = R"(
     consumer: application
     from: @train@
 
-  evaluate:                     # and this, after each epoch
+  evaluate:                     # train.py reads it after each epoch
     consumer: application
     from: @test@
 )";
@@ -339,12 +339,12 @@ std::string graph_template(const std::string& name, const FoundData& data, Train
       return head("# Images of tar archives, decoded in several processes.") +
              shards_text(data, trainer);
     case FoundData::Kind::list:
-      return head("# Images that a table names, decoded in several processes.") +
+      return head("# Images listed in a table, decoded in several processes.") +
              list_text(data, trainer);
     case FoundData::Kind::numbers:
       return head("# Numbers of a table.") + numbers_text(data);
   }
-  return head("# Samples that are made up, to try things out with.") + std::string(kSynthetic) +
+  return head("# Generated samples, to try things out.") + std::string(kSynthetic) +
          fill_template(kCount, {{"from", "samples"}});
 }
 

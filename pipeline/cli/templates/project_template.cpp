@@ -16,12 +16,12 @@ constexpr std::string_view kStageHeader = R"(#pragma once
 
 #include <brigade/stage_types.h>
 
-/// Makes the stage type `@name@` known.
+/// Registers the stage type `@name@`.
 void add_@name@(brigade::StageTypes& types);
 )";
 
 constexpr std::string_view kStageSource =
-    R"(// The stage type `@name@`: what it takes and gives, and what it does with a sample.
+    R"(// The stage type `@name@`: its inputs, its outputs and its work on a sample.
 
 #include "@name@.h"
 
@@ -43,12 +43,12 @@ struct @Name@Params {
 Contract<@Name@Params> contract() {
   return Contract<@Name@Params>("@name@", "Multiplies every number.")
       .transform()
-      .param("factor", &@Name@Params::factor, -1e6, 1e6, "what every number is multiplied by")
+      .param("factor", &@Name@Params::factor, -1e6, 1e6, "factor of every number")
       .input("data", {DType::f32}, {any_size}, "finite numbers")
       .outputs([](const @Name@Params&, const Ports& in) -> Result<Ports> {
         return Ports{*in.find("data")};  // of the same size
       })
-      .rest_passes()  // other tensors of the sample travel on
+      .rest_passes()  // other tensors of the sample pass through
       .example("transform: @name@\nplugin: build/@name@.so\nfrom: numbers\n");
 }
 
@@ -59,13 +59,13 @@ class @Name@ : public Stage {
     return {};
   }
 
-  // One sample. What is written into `out` is what the next stage reads. An error is this sample's:
-  // `on_error:` of the stage says what becomes of it.
+  // One sample. The next stage reads what is written into `out`. An error concerns this sample:
+  // `on_error:` of the stage decides what happens.
   Result<Next> process(const Inputs& in, Outputs& out) override {
     const auto from = in["data"].as<float>();
     const auto to = out["data"].as<float>();
     for (std::size_t i = 0; i < from.size(); ++i) {
-      if (!std::isfinite(from[i])) return Error{concat("element ", i, " is no finite number")};
+      if (!std::isfinite(from[i])) return Error{concat("element ", i, " is not a finite number")};
       to[i] = static_cast<float>(from[i] * params_.factor);
     }
     return Next::emit;
@@ -102,7 +102,7 @@ int failures = 0;
 
 void expect(bool holds, const char* what) {
   if (holds) return;
-  std::printf("not so: %s\n", what);
+  std::printf("failed: %s\n", what);
   ++failures;
 }
 
@@ -117,7 +117,7 @@ int main() {
           .value();
   const auto call = stage->process({host_tensor<float>("data", {2}, {1.5F, -2})}).value();
   expect(call["data"] == host_tensor<float>("data", {2}, {4.5F, -6}), "every number times 3");
-  expect(!stage->process({host_tensor<float>("data", {2}, {1, NAN})}), "NAN is refused");
+  expect(!stage->process({host_tensor<float>("data", {2}, {1, NAN})}), "NAN is rejected");
   return failures;
 }
 )";
@@ -129,7 +129,7 @@ project(@name@ LANGUAGES CXX)
 
 find_package(Brigade REQUIRED)
 
-# The plugin @name@.so. Where its work needs a library: brigade_plugin(NAME @name@
+# The plugin @name@.so. If its work needs a library: brigade_plugin(NAME @name@
 # CONTRACT contract.cpp BODY body.cpp LIBRARIES ...), so that `brigade check` need not load it.
 brigade_plugin(NAME @name@ CONTRACT @name@.cpp)
 
@@ -139,7 +139,7 @@ target_link_libraries(@name@_test PRIVATE Brigade::brigade)
 add_test(NAME @name@ COMMAND @name@_test)
 )";
 
-constexpr std::string_view kStageGraph = R"(# Made-up numbers through the stage type `@name@`:
+constexpr std::string_view kStageGraph = R"(# Generated numbers through the stage type `@name@`:
 #   brigade run @name@.yaml
 brigade: 1
 name: @name@
@@ -153,7 +153,7 @@ stages:
 
   @name@:
     transform: @name@
-    plugin: build/@name@.so     # as seen from this file
+    plugin: build/@name@.so     # relative to this file
     from: numbers
     replicas: 2                 # processes that share the work
     params: {factor: 3}
@@ -165,7 +165,7 @@ stages:
 )";
 
 constexpr std::string_view kProgramSource =
-    R"(// A loop of its own over the batches of @name@.yaml (or of the file that is named).
+    R"(// A loop over the batches of @name@.yaml (or of the file given as an argument).
 
 #include <cstdint>
 #include <cstdio>
@@ -174,7 +174,7 @@ constexpr std::string_view kProgramSource =
 #include <brigade/pipeline.h>
 
 int main(int argc, char** argv) {
-  const brigade::App app(argc, argv);  // first: workers are this program again, and stay in here
+  const brigade::App app(argc, argv);  // first: workers run this program, too, and stay here
   const std::string file = argc > 1 ? argv[1] : "@name@.yaml";
   auto pipeline = brigade::Pipeline::from_file(file);
   if (!pipeline) {
@@ -190,7 +190,7 @@ int main(int argc, char** argv) {
   std::int64_t samples = 0;
   double sum = 0;
   for (const brigade::Batch& batch : (*run)->output("train")) {
-    // [batch.size(), 16], in the graph's own memory: it goes back when `batch` does.
+    // [batch.size(), 16], in the graph's memory, which is released with `batch`.
     for (const float number : batch["data"].as<float>()) sum += number;
     samples += batch.size();
   }

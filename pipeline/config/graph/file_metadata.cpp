@@ -37,7 +37,8 @@ bool is_gzip(const std::string& bytes) {
 Result<std::string> unpack_start(std::string packed) {
   z_stream stream{};
   constexpr int kGzipOnly = 16;
-  if (inflateInit2(&stream, MAX_WBITS + kGzipOnly) != Z_OK) return Error{"zlib does not start"};
+  if (inflateInit2(&stream, MAX_WBITS + kGzipOnly) != Z_OK)
+    return Error{"zlib cannot be initialized"};
   std::string bytes(kMetadataBytesMax, '\0');
   stream.next_in = reinterpret_cast<Bytef*>(packed.data());
   stream.avail_in = static_cast<uInt>(packed.size());

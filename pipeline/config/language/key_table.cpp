@@ -68,10 +68,10 @@ constexpr KeySpec kKeyTable[] = {
     row(top, "name", text, "name of the graph, for messages and files")
         .of_member<&GraphKeys::name>()
         .otherwise("the file's name"),
-    row(top, "seed", whole, "keys every random number and shuffle")
+    row(top, "seed", whole, "seed of every random number and shuffle")
         .of_member<&GraphKeys::seed>()
         .range(0, kSeedMax),
-    row(top, "epochs", whole, "how often the sources are read")
+    row(top, "epochs", whole, "number of passes over the sources")
         .of_member<&GraphKeys::epochs>()
         .range(1, 0xFFFF'FFFF)
         .counts("epochs"),
@@ -81,24 +81,24 @@ constexpr KeySpec kKeyTable[] = {
     row(top, "shard", special, "the part of each source that this process reads")
         .takes("auto or {rank: R, world: N, uneven: pad}")
         .otherwise("auto"),
-    row(top, "checkpoint", special, "where a consumer saves what it learned").takes("{file: PATH}"),
+    row(top, "checkpoint", special, "where a consumer saves its state").takes("{file: PATH}"),
     row(top, "drain", duration, "how long a stopped run may take to drain")
         .of_member<&GraphKeys::drain_ns>()
         .range(0, kDurationMax),
     row(top, "oversubscribe", flag, "allows more threads than cores")
         .of_member<&GraphPlanningKeys::oversubscribe>(),
-    row(top, "memory", size, "most memory for buffers")
+    row(top, "memory", size, "upper limit of memory for buffers")
         .of_member<&GraphPlanningKeys::memory_bytes_max>()
         .range(kMemoryMin, kMemoryMax)
-        .otherwise("what the machine allows"),
+        .otherwise("the memory of the machine"),
 
-    row(checkpoint, "file", path, "file that is replaced as a whole"),
-    row(checkpoint, "every", special, "samples or time from one checkpoint to the next")
+    row(checkpoint, "file", path, "checkpoint file, replaced atomically"),
+    row(checkpoint, "every", special, "interval between checkpoints")
         .takes("a number of samples from 1 to 2^47, or a duration from 1ms to 8760h")
         .range(kMillisecond, kDurationMax)
         .otherwise("the end of each epoch"),
 
-    row(shard, "rank", whole_auto, "number of this process")
+    row(shard, "rank", whole_auto, "rank of this process")
         .of_member<&Shard::rank>()
         .range(0, 1 << 20)
         .otherwise("auto"),
@@ -107,28 +107,29 @@ constexpr KeySpec kKeyTable[] = {
         .range(1, 1 << 20)
         .otherwise("auto")
         .counts("processes"),
-    row(shard, "uneven", choice, "what happens when a source cannot be divided")
+    row(shard, "uneven", choice, "what happens when a source does not divide evenly")
         .of_member<&Shard::uneven>(),
 
-    row(KeyScope::shared, "dtype", special, "of its elements")
+    row(KeyScope::shared, "dtype", special, "dtype of the elements")
         .takes("bool, u8, i8, i16, i32, i64, f16, bf16, f32 or f64")
-        .otherwise("nothing: write it"),
+        .otherwise("none (required)"),
     row(KeyScope::shared, "shape", special, "sizes of the whole tensor")
         .takes("a list of sizes: [1000, 10]")
-        .otherwise("nothing: write it"),
-    row(KeyScope::shared, "init", special, "what it holds when the run begins")
-        .takes("zeros, replica_0, STAGE.replica_0 or a file of NumPy's (.npy)")
+        .otherwise("none (required)"),
+    row(KeyScope::shared, "init", special, "contents when the run begins")
+        .takes("zeros, replica_0, STAGE.replica_0 or a NumPy file (.npy)")
         .otherwise("zeros"),
-    row(KeyScope::shared, "save", path, "file of NumPy's that keeps it").otherwise("none"),
-    row(KeyScope::shared, "access", choice, "who may write what").otherwise("shared"),
+    row(KeyScope::shared, "save", path, "NumPy file that the tensor is saved to").otherwise("none"),
+    row(KeyScope::shared, "access", choice, "which replicas may write which part")
+        .otherwise("shared"),
 
     row(stage, "producer", special, "stage type that makes samples")
         .takes("the name of a stage type"),
     row(stage, "transform", special, "stage type that changes samples")
         .takes("the name of a stage type, or a list of them"),
-    row(stage, "consumer", special, "stage type that uses samples up")
+    row(stage, "consumer", special, "stage type that consumes samples")
         .takes("the name of a stage type"),
-    row(stage, "mix", special, "draws from several producers, by the share of each")
+    row(stage, "mix", special, "mixture of several producers, with the share of each")
         .of_member<&StageKeys::mix>()
         .takes("a mapping STAGE: NUMBER")
         .otherwise("one producer"),
@@ -136,50 +137,52 @@ constexpr KeySpec kKeyTable[] = {
     row(stage, "shuffle", flag, "a new order in every epoch")
         .of_member<&StageKeys::shuffle>()
         .of(kIndexedProducers),
-    row(stage, "seed", whole, "keys this source's shuffle")
+    row(stage, "seed", whole, "seed of this source's shuffle")
         .of_member<&StagePlanningKeys::seed>()
         .range(0, kSeedMax)
-        .otherwise("the graph's")
+        .otherwise("the graph's seed")
         .of(kIndexedProducers),
-    row(stage, "skip", whole, "leaves out the first N of the source")
+    row(stage, "skip", whole, "skips the first N samples of the source")
         .of_member<&StageKeys::skip>()
         .range(1, kNumbersMax)
         .otherwise("none")
         .counts("samples")
         .of(kDividedProducers),
-    row(stage, "split", special, "divides the source into parts, of which the stage reads one")
+    row(stage, "split", special, "divides the source into parts; the stage reads one of them")
         .of_member<&StageKeys::split>()
-        .takes("shares by the names of parts, and a seed: {train: 0.9, seed: 1}")
+        .takes("a share for each part, and a seed: {train: 0.9, seed: 1}")
         .otherwise("one part")
         .of(kDividedProducers),
-    row(stage, "part", name, "the part of `split:` that is read; a new name: what its shares leave")
+    row(stage, "part", name,
+        "part of `split:` to read; a name that `split:` does not list reads the rest")
         .of_member<&StageKeys::part>()
         .otherwise("all")
         .of(kDividedProducers),
-    row(stage, "limit", special, "only so many of the source, the same in every epoch")
+    row(stage, "limit", special, "number of samples to read, the same ones in every epoch")
         .of_member<&StageKeys::limit>()
         .takes("a number of samples, or a share such as 10% or 0.1")
         .range(1, kNumbersMax)
         .otherwise("all")
         .of(kIndexedProducers),
-    row(stage, "take", choice, "which of them `limit:` takes")
+    row(stage, "take", choice, "which samples `limit:` selects")
         .of_member<&StageKeys::take>()
         .of(kIndexedProducers),
-    row(stage, "weights", special, "how often samples come in an epoch, relative to each other")
+    row(stage, "weights", special, "relative frequencies of the samples in an epoch")
         .of_member<&StageKeys::weights>()
         .takes("balanced (each class equally often), a mapping CLASS: NUMBER, a file of numbers, "
                "or FILE:COLUMN")
         .otherwise("each sample once")
         .of(kDividedProducers),
-    row(stage, "repeat_factor", special, "classes with a smaller share of all come more often")
+    row(stage, "repeat_factor", special, "repeats samples of classes whose share is below this one")
         .of_member<&StageKeys::repeat_factor>()
         .takes("a share such as 0.001 or 0.1%")
         .otherwise("each sample once")
         .of(kDividedProducers),
-    row(stage, "samples", whole, "samples of an epoch by `mix:`, `weights:` or `repeat_factor:`")
+    row(stage, "samples", whole,
+        "samples per epoch drawn by `mix:`, `weights:` or `repeat_factor:`")
         .of_member<&StageKeys::draws>()
         .range(1, kNumbersMax)
-        .otherwise("as many as there are; with repeat_factor what it gives")
+        .otherwise("the size of the source; with `repeat_factor:`, the sum of the repetitions")
         .counts("samples")
         .of(kDividedProducers),
     row(stage, "from", special, "what the stage reads")
@@ -210,12 +213,12 @@ constexpr KeySpec kKeyTable[] = {
         .of_member<&StagePlanningKeys::chunk>()
         .range(1, kBatchMax)
         .counts("samples"),
-    row(stage, "buffers", whole_auto, "tasks that the output holds")
+    row(stage, "buffers", whole_auto, "tasks that the output buffer holds")
         .of_member<&StagePlanningKeys::buffers>()
         .range(1, kBatchMax)
         .counts("tasks")
         .of(kWriters),
-    row(stage, "hugepages", flag, "whether the output lies in huge pages of 2 MiB, reserved before")
+    row(stage, "hugepages", flag, "whether the output is stored in reserved huge pages of 2 MiB")
         .of_member<&StagePlanningKeys::hugepages>()
         .of(kWriters),
     row(stage, "device", special, "where the stage computes")
@@ -224,7 +227,7 @@ constexpr KeySpec kKeyTable[] = {
     row(stage, "pin", choice, "whether the buffers that a GPU reads are pinned for it")
         .of_member<&StageKeys::pin>()
         .of(kReaders),
-    row(stage, "memory", choice, "where the tensors lie that the stage makes on its device")
+    row(stage, "memory", choice, "where the output tensors of a device stage are stored")
         .of_member<&StagePlanningKeys::device_memory>()
         .of(kTransforms),
     row(stage, "cpus", special, "cores that the replicas may run on")
@@ -241,7 +244,8 @@ constexpr KeySpec kKeyTable[] = {
         .takes("never, on_failure, always or {policy: ..., backoff: ..., burst: ..., within: ..., "
                "then: ...}")
         .otherwise("on_failure; consumers and stages that keep state: never"),
-    row(stage, "poison_after", whole, "deaths by one sample after which it is quarantined")
+    row(stage, "poison_after", whole,
+        "deaths after which the sample that caused them is quarantined")
         .of_member<&StageKeys::poison_after>()
         .range(1, 100)
         .counts("deaths"),
@@ -251,52 +255,53 @@ constexpr KeySpec kKeyTable[] = {
         .in_plan("stall")
         .takes("a duration from 1ms to 8760h, or {after: ..., then: ...}")
         .range(kMillisecond, kDurationMax),
-    row(stage, "keep", names, "tensors that travel on, of those the type does not name")
+    row(stage, "keep", names, "tensors to pass through, among those that the type does not use")
         .otherwise("all")
         .of(kTransforms),
-    row(stage, "drop", names, "tensors that do not travel on").otherwise("none").of(kTransforms),
-    row(stage, "random", name, "stages that share it draw the same random numbers")
+    row(stage, "drop", names, "tensors not to pass through").otherwise("none").of(kTransforms),
+    row(stage, "random", name, "stages with the same name draw the same random numbers")
         .of_member<&StageKeys::random>()
         .otherwise("the stage's name"),
     row(stage, "exec", special, "program that runs the stage, in place of a stage type")
         .takes("a program or a list [PROGRAM, ARGUMENT, ...]"),
-    row(stage, "tensors", special, "tensors that a program writes, of an application or by `exec:`")
+    row(stage, "tensors", special, "tensors that an application or an `exec:` program writes")
         .takes("a mapping NAME: {dtype: D, shape: [SIZES]}")
         .of(kWriters),
-    row(stage, "count", whole, "samples of a source that `exec:` or Python runs")
+    row(stage, "count", whole, "number of samples of a source in `exec:` or Python")
         .of_member<&StageKeys::count>()
         .range(1, kNumbersMax)
-        .otherwise("nothing: write it")
+        .otherwise("none (required)")
         .counts("samples")
         .of(kIndexedProducers),
     row(stage, "hold", whole,
-        "batches that a program or a consumer which keeps them has at once, from the oldest on")
+        "batches that a program, or a consumer that keeps batches, may hold at once, counted from "
+        "the oldest")
         .of_member<&StagePlanningKeys::hold>()
         .range(1, kHoldMax)
         .counts("batches"),
     row(stage, "hold_timeout", duration,
-        "how long a program that holds `hold:` batches waits for one to be released, before an "
+        "how long a program at the limit of `hold:` waits for a release before it fails with an "
         "error")
         .of_member<&StageKeys::hold_timeout_ns>()
         .range(0, kDurationMax),
-    row(stage, "shared", names, "those of the graph's shared tensors that its replicas map")
+    row(stage, "shared", names, "shared tensors of the graph that the replicas map")
         .otherwise("none"),
 
-    row(source, "stage", name, "the stage that is read, or stage.tensor"),
+    row(source, "stage", name, "the stage to read, or stage.tensor"),
     row(source, "batch", whole, "samples per batch for this reader")
         .range(1, kBatchMax)
-        .otherwise("the writer's")
+        .otherwise("`batch:` of the stage that is read")
         .counts("samples"),
-    row(source, "max_wait", duration, "longest wait for a full batch below a live source")
+    row(source, "max_wait", duration, "longest wait for a full batch downstream of a live source")
         .of_member<&SourceKeys::max_wait_ns>()
         .range(0, kDurationMax),
 
     row(on_error, "skip", special, "samples that may fail before the run stops")
         .takes("a number of samples, or a percentage of an epoch"),
 
-    row(restart, "policy", choice, "when it is started again").of_member<&RestartSpec::policy>(),
+    row(restart, "policy", choice, "when a replica is restarted").of_member<&RestartSpec::policy>(),
     row(restart, "backoff", duration,
-        "wait before the second restart, doubled each time; the first is at once")
+        "wait before the second restart, doubled each time; the first restart is immediate")
         .of_member<&RestartSpec::backoff_ns>()
         .range(0, kDurationMax),
     row(restart, "burst", whole, "restarts within `within:` before `then:`")
@@ -306,14 +311,14 @@ constexpr KeySpec kKeyTable[] = {
     row(restart, "within", duration, "time over which restarts are counted")
         .of_member<&RestartSpec::within_ns>()
         .range(kMillisecond, kDurationMax),
-    row(restart, "then", choice, "what happens when the burst is spent")
+    row(restart, "then", choice, "what happens after `burst:` restarts")
         .of_member<&RestartSpec::degrade>()
         .in_plan("degrade"),
 
     row(stall, "after", duration, "time without progress in one call")
         .of_member<&StallSpec::after_ns>()
         .range(kMillisecond, kDurationMax),
-    row(stall, "then", choice, "what happens beside a warning")
+    row(stall, "then", choice, "what happens in addition to a warning")
         .of_member<&StallSpec::abort>()
         .in_plan("abort"),
 };

@@ -33,11 +33,11 @@ constexpr OtherKey kOtherKeys[] = {
     {"timeout", "stall_timeout", stage, ""},
     {"randomseed manualseed randomstate generator", "seed", top, ""},
     {"collate collatefn", "", stage,
-     "`batch:` makes batches; a `transform: python` below it makes others of them"},
+     "`batch:` makes batches; a `transform: python` downstream can collate them differently"},
     {"workerinitfn", "", stage,
-     "a class as a Python stage: its `__init__` runs once in each replica"},
-    {"persistentworkers", "", stage, "omit it: replicas live as long as the run"},
-    {"multiprocessingcontext", "", stage, "omit it: replicas are programs of their own"},
+     "write a class as a Python stage: its `__init__` runs once in each replica"},
+    {"persistentworkers", "", stage, "omit it: replicas live for the whole run"},
+    {"multiprocessingcontext", "", stage, "omit it: replicas are separate processes"},
 };
 
 /// Small letters and digits alone.

@@ -52,7 +52,7 @@ bool parse_on_error(const YamlEntry& entry, const KeySpec& key, SpecReader& read
   }
   if (!entry.value.is_map()) {
     std::vector<std::string> help;
-    if (entry.value.text == "skip") help.push_back("say how many: `on_error: {skip: 10}`");
+    if (entry.value.text == "skip") help.push_back("write a number: `on_error: {skip: 10}`");
     read.unexpected(entry, key, std::move(help));
     return false;
   }
@@ -117,7 +117,7 @@ Given<std::string> parse_device(const YamlEntry& entry, const KeySpec& key, Spec
   if (entry.value.is_scalar() && (known || (index && whole_number(*index, number) && number < 64)))
     return Marked<std::string>{text, entry.value.span};
   std::vector<std::string> help;
-  if (text == "gpu") help.push_back("did you mean \"cuda\"? `auto` takes a GPU when there is one");
+  if (text == "gpu") help.push_back("did you mean \"cuda\"? `auto` uses a GPU if one is available");
   read.unexpected(entry, key, std::move(help));
   return std::nullopt;
 }
@@ -152,7 +152,7 @@ bool parse_variables(const YamlEntry& entry, const KeySpec& key, SpecReader& rea
   for (const YamlEntry& variable : entry.value.entries) {
     if (!variable.key.empty() && variable.key.find_first_of("= ") == std::string::npos) continue;
     read.error(variable.key_span,
-               concat("`env`: ", quote(variable.key), " is no name of a variable"));
+               concat("`env`: ", quote(variable.key), " is not a valid variable name"));
     good = false;
   }
   return good;

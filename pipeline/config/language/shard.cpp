@@ -35,7 +35,7 @@ class Resolver {
     const bool world_given = spec_.world && spec_.world->value != ShardSpec::kAuto;
     found_.shard.uneven = spec_.uneven;
     if (rank_given != world_given) {
-      diagnostics_.error(*spec_.span, "`shard`: rank and world are given together or not at all",
+      diagnostics_.error(*spec_.span, "`shard`: expected both rank and world, or neither",
                          {"write both, or `shard: auto`"});
       return std::nullopt;
     }
@@ -69,11 +69,11 @@ class Resolver {
     const Shard& shard = found_.shard;
     const std::string& by = found_.origin.by;
     const std::string from = by == "shard"     ? ""
-                             : by == "program" ? " (the program says so)"
+                             : by == "program" ? " (set by the program)"
                                                : concat(" (environment: ", by, ")");
     diagnostics_.error(place(given),
                        shard.world == 0
-                           ? concat("`shard`: there are 0 processes", from)
+                           ? concat("`shard`: expected at least 1 process, found 0", from)
                            : concat("`shard`: rank ", shard.rank, " of ", shard.world,
                                     " processes: ranks go from 0 to ", shard.world - 1, from));
   }
@@ -123,8 +123,8 @@ class Resolver {
     found_.origin.half = rank ? launcher.rank : launcher.world;
     if (program_) return true;
     diagnostics_.error(place(false),
-                       concat("`shard: auto`: the environment has ", found_.origin.half, " and no ",
-                              rank ? launcher.world : launcher.rank),
+                       concat("`shard: auto`: the environment sets ", found_.origin.half,
+                              " but not ", rank ? launcher.world : launcher.rank),
                        {"set both or neither, or write `shard: {rank: R, world: N}`"});
     return false;
   }
@@ -135,7 +135,7 @@ class Resolver {
     diagnostics_.error(place(false),
                        concat("`shard: auto`: the environment's ", name, " is ", quote(text),
                               ", expected a whole number up to ", kRanksMax),
-                       {"unset it, or write `shard: {rank: 0, world: 1}`"});
+                       {"unset the variable, or write `shard: {rank: 0, world: 1}`"});
     return 0;
   }
 

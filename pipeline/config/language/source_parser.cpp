@@ -46,7 +46,8 @@ class SourceParser {
     SourceSpec spec;
     if (port != nullptr) {
       if (!is_name(port->key)) {
-        read_.error(port->key_span, concat("`from`: ", quote(port->key), " is no name for a port"),
+        read_.error(port->key_span,
+                    concat("`from`: ", quote(port->key), " is not a valid port name"),
                     {"a name has letters, digits, _ and -, and begins with a letter"});
         return false;
       }
@@ -63,7 +64,7 @@ class SourceParser {
   bool refuse(const YamlNode& node) {
     std::vector<std::string> help{std::string(kSourceHelp)};
     if (node.text.find(',') != node.text.npos)
-      help = {concat("several sources are a list: `from: [", node.text, "]`")};
+      help = {concat("write several sources as a list: `from: [", node.text, "]`")};
     read_.error(node.span, concat("`from`: expected a source, found ", describe(node)),
                 std::move(help));
     return false;
@@ -90,7 +91,7 @@ std::optional<std::vector<SourceSpec>> parse_sources(const YamlEntry& from, Spec
     good = false;
   }
   if (good && parser.list.empty()) {
-    read.error(value.span, "`from`: there is no source in it", {std::string(kSourceHelp)});
+    read.error(value.span, "`from`: expected at least one source", {std::string(kSourceHelp)});
     good = false;
   }
   if (!good) return std::nullopt;

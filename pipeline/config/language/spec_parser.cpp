@@ -34,7 +34,7 @@ class GraphParser {
     if (root.find("stages") == nullptr) {
       Span start = root.span;
       start.length = 1;
-      read_.error(start, "there is no `stages:`", {"a graph needs a producer and a consumer"});
+      read_.error(start, "`stages:` is missing", {"a graph needs a producer and a consumer"});
     }
     for (const YamlEntry* stage : astray_)
       if (graph_.stages.size() < kStagesMax)
@@ -66,7 +66,7 @@ class GraphParser {
     read_.texts(entry, key);
     for (const YamlEntry& var : entry.value.entries)
       if (!is_name(var.key))
-        read_.error(var.key_span, concat("`vars`: ", quote(var.key), " is no name"),
+        read_.error(var.key_span, concat("`vars`: ", quote(var.key), " is not a valid name"),
                     {"a name has letters, digits, _ and -, and begins with a letter"});
   }
 

@@ -195,8 +195,9 @@ void SpecReader::each(const YamlNode& map, KeyScope scope,
     if (entry.value.is_null() && key->type != KeyType::mapping) {
       const std::string otherwise = key_default(*key);
       error(entry.key_span, concat("`", key->name, "` has no value"),
-            {concat("expected ", key_takes(*key),
-                    otherwise.empty() ? "" : concat("; without the line it is ", otherwise))});
+            {concat(
+                "expected ", key_takes(*key),
+                otherwise.empty() ? "" : concat("; the default without this line: ", otherwise))});
       continue;
     }
     handle(entry, *key);
@@ -208,11 +209,11 @@ void SpecReader::unknown_key(const YamlEntry& entry, KeyScope scope) {
   const auto meant = did_you_mean(entry.key, key_names(scope));
   const auto other = other_scope(scope, entry.key);
   if (const auto now = renamed_key(scope, entry.key); !now.empty()) {
-    help.push_back(concat("`", entry.key, ":` is called `", now, ":` now"));
+    help.push_back(concat("`", entry.key, ":` is now called `", now, ":`"));
   } else if (scope == KeyScope::top && looks_like_stage(entry.value)) {
     help.push_back("this looks like a stage: indent it below `stages:`");
   } else if (other && *other == KeyScope::top) {
-    help.push_back(concat("`", entry.key, "` stands at the top level of the file"));
+    help.push_back(concat("`", entry.key, "` belongs at the top level of the file"));
   } else if (other && scope != KeyScope::stage) {
     help.push_back(concat("`", entry.key, "` is a key of a stage"));
   } else if (const auto known = other_key_help(entry.key, scope)) {
@@ -220,7 +221,7 @@ void SpecReader::unknown_key(const YamlEntry& entry, KeyScope scope) {
   } else if (meant) {
     help.push_back(concat("did you mean \"", *meant, "\"?"));
   } else {
-    help.push_back(concat("there are ", join(key_names(scope), ", ", " and ")));
+    help.push_back(concat("known keys: ", join(key_names(scope), ", ", " and ")));
   }
   error(entry.key_span, concat("unknown key ", quote(entry.key), " ", scope_text(scope)),
         std::move(help));

@@ -23,7 +23,7 @@ struct StageParser {
   void kind(StageKind which, const YamlEntry& entry, const KeySpec& key) {
     if (stage.kind) {
       read.error(entry.key_span,
-                 concat("says both `", stage_kind_name(*stage.kind), ":` and `", key.name, ":`"),
+                 concat("has both `", stage_kind_name(*stage.kind), ":` and `", key.name, ":`"),
                  {"a stage is one of producer, transform or consumer"});
       stage.broken = true;
       return;
@@ -68,7 +68,8 @@ struct StageParser {
     stage.types.push_back({{std::string(key.name), entry.key_span}, std::nullopt});
     if (!texts || !program->is_scalar() || program->text.empty()) {
       stage.broken = true;
-      return read.unexpected(entry, key, {"`exec: [python3, stage.py]`: each is a text"});
+      return read.unexpected(entry, key,
+                             {"for example `exec: [python3, stage.py]`: each item is a string"});
     }
     stage.exec.emplace();
     stage.exec->program = {{program->text, program->origin}, program->span};
@@ -80,9 +81,9 @@ struct StageParser {
   void exec_kind(const YamlNode& node) {
     if (stage.kind || stage.plugin) {
       read.error(stage.types.front().name.span,
-                 concat("says both `exec:` and `",
+                 concat("has both `exec:` and `",
                         stage.kind ? stage_kind_name(*stage.kind) : "plugin", ":`"),
-                 {"`exec:` stands in place of a stage type"});
+                 {"`exec:` replaces the stage type; remove one of them"});
       stage.broken = true;
     }
     if (stage.kind) return;
@@ -95,12 +96,12 @@ struct StageParser {
   void mix_kind(const YamlEntry& mix) {
     if (stage.kind || stage.plugin || stage.exec) {
       read.error(mix.key_span,
-                 concat("says both `mix:` and `",
+                 concat("has both `mix:` and `",
                         stage.exec   ? "exec"
                         : stage.kind ? stage_kind_name(*stage.kind)
                                      : "plugin",
                         ":`"),
-                 {"`mix:` stands in place of a stage type, and names stages that have one"});
+                 {"`mix:` replaces the stage type and names producers that have one"});
       stage.broken = true;
     }
     if (stage.kind) return;
@@ -181,8 +182,8 @@ void parse_keys(const YamlNode& node, StageParser& parser, const std::vector<std
       });
   StageSpec& stage = parser.stage;
   if (stage.fused && stage.params)
-    parser.read.error(stage.params->span, "`params` stands beside a list of stage types",
-                      {"write them at their type: `transform: [a, {b: {size: 8}}]`"});
+    parser.read.error(stage.params->span, "`params` cannot be combined with a list of stage types",
+                      {"write the parameters at their type: `transform: [a, {b: {size: 8}}]`"});
   if (const YamlEntry* const exec = node.find("exec"); exec && !exec->value.is_null())
     return parser.exec_kind(node);
   if (const YamlEntry* const mix = node.find("mix"); mix && !mix->value.is_null())
@@ -191,10 +192,10 @@ void parse_keys(const YamlNode& node, StageParser& parser, const std::vector<std
     return;
   stage.broken = true;
   std::vector<std::string> help{
-      "write the stage type it is: `producer: synthetic`; `brigade stages` lists them"};
+      "write the stage type, such as `producer: synthetic`; `brigade stages` lists them"};
   if (const auto meant = did_you_mean(stage.name.value, others))
     help.insert(help.begin(), concat("did you mean the stage ", quote(*meant), "?"));
-  parser.read.error(stage.name.span, "says neither `producer:`, `transform:` nor `consumer:`",
+  parser.read.error(stage.name.span, "has neither `producer:`, `transform:` nor `consumer:`",
                     std::move(help));
 }
 
@@ -205,7 +206,7 @@ StageSpec parse_stage(const YamlEntry& entry, Diagnostics& diagnostics,
   StageParser parser(SpecReader(concat("stage ", quote(entry.key), ": "), diagnostics));
   parser.stage.name = {entry.key, entry.key_span};
   if (!is_name(entry.key)) {
-    parser.read.error(entry.key_span, "this is no name for a stage",
+    parser.read.error(entry.key_span, "not a valid stage name",
                       {concat("a name has letters, digits, _ and -, begins with a letter and has "
                               "at most ",
                               kNameBytesMax, " characters")});
@@ -216,7 +217,7 @@ StageSpec parse_stage(const YamlEntry& entry, Diagnostics& diagnostics,
     parser.read.error(
         span,
         concat("expected a mapping such as {producer: synthetic}, found ", describe(entry.value)),
-        {"the keys of a stage stand below its name, indented"});
+        {"write the keys of a stage below its name, indented"});
   } else {
     parse_keys(entry.value, parser, others);
   }

@@ -24,7 +24,7 @@ bool looks_like_share(std::string_view text) {
 
 /// What is wrong with one entry of `split:`; empty: it is in `out`.
 std::string take_entry(const YamlEntry& entry, Split& out) {
-  if (!is_name(entry.key)) return concat(quote(entry.key), " is no name for a part");
+  if (!is_name(entry.key)) return concat(quote(entry.key), " is not a valid part name");
   if (!entry.value.is_scalar())
     return concat("expected a share such as 0.9 or 90%, found ", describe(entry.value));
   if (entry.key == kSeed)
@@ -88,13 +88,12 @@ bool parse_split(const YamlEntry& entry, const KeySpec& key, SpecReader& read, S
   std::uint64_t all = 0;
   for (const SplitShare& one : split.shares) all += one.share;
   std::string problem;
-  if (split.shares.empty()) problem = "it names no part";
+  if (split.shares.empty()) problem = "expected at least one part";
   if (split.shares.size() > kPartsMax) problem = concat("it has more than ", kPartsMax, " parts");
-  if (problem.empty() && all > kWholeShare) problem = "its shares are more than the whole together";
+  if (problem.empty() && all > kWholeShare) problem = "the shares add up to more than 100%";
   if (!problem.empty()) {
     read.error(entry.value.span, concat("`split`: ", problem),
-               {"for example `split: {train: 0.9, seed: 1}`; what the shares leave is one more "
-                "part"});
+               {"for example `split: {train: 0.9, seed: 1}`; the rest is one more part"});
     return false;
   }
   // Two stages that write the same shares in another order mean the same parts.

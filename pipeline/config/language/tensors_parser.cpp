@@ -30,7 +30,7 @@ class TensorParser {
 
   bool parse() {
     if (!is_name(entry_.key))
-      return refuse(entry_.key_span, concat(quote(entry_.key), " is no name for a tensor"),
+      return refuse(entry_.key_span, concat(quote(entry_.key), " is not a valid tensor name"),
                     "a name has letters, digits, _ and -, and begins with a letter");
     if (!entry_.value.is_map())
       return refuse(entry_.value.span, concat("expected a tensor, found ", describe(entry_.value)),
@@ -42,8 +42,7 @@ class TensorParser {
         return refuse(inner.key_span, concat("unknown key ", quote(inner.key)),
                       "a tensor has `dtype:` and `shape:`");
     if (dtype == nullptr || shape == nullptr)
-      return refuse(entry_.key_span,
-                    concat("it does not say its `", dtype == nullptr ? "dtype" : "shape", "`"),
+      return refuse(entry_.key_span, concat("missing `", dtype == nullptr ? "dtype" : "shape", "`"),
                     "a tensor is `NAME: {dtype: f32, shape: [3, 4]}`; [] is a scalar");
     return parse_dtype_of(dtype->value) && parse_shape(shape->value);
   }
@@ -71,11 +70,10 @@ class TensorParser {
   }
 
   bool refuse_size(const YamlNode& node) {
-    return refuse(
-        node.span,
-        concat("`shape`: expected ", node.is_list() ? "a size" : "sizes of one sample", ", found ",
-               describe(node)),
-        "sizes are a list: [3, 4]; [] is a scalar, `<=100` differs from sample to sample");
+    return refuse(node.span,
+                  concat("`shape`: expected ", node.is_list() ? "a size" : "sizes of one sample",
+                         ", found ", describe(node)),
+                  "sizes are a list: [3, 4]; [] is a scalar, `<=100` varies from sample to sample");
   }
 
   bool refuse(const Span& span, const std::string& message, std::string help) {
@@ -118,8 +116,9 @@ bool has_one_shape(const YamlEntry& entry, const TensorType& type, SpecReader& r
   if (!type.ragged() && !type.shape.empty()) return true;
   read.error(entry.value.find("shape")->value.span,
              concat("`shared`: ", entry.key, ": `shape`: ",
-                    type.shape.empty() ? "it has no dimension" : "a size has an upper bound"),
-             {"it is the shape of the whole tensor, such as [1000, 10]; [1] is a single number"});
+                    type.shape.empty() ? "expected at least one dimension"
+                                       : "expected fixed sizes, found an upper bound"),
+             {"write the shape of the whole tensor, such as [1000, 10]; [1] is a single number"});
   return false;
 }
 
@@ -149,7 +148,7 @@ std::vector<SharedSpec> parse_shared(const YamlEntry& entry, const KeySpec& key,
   if (!read.is_mapping(entry, key)) return all;
   if (entry.value.entries.size() > kSharedMax) {
     read.error(entry.key_span, concat("`shared`: more than ", kSharedMax, " tensors"),
-               {"lay several into one"});
+               {"combine several tensors into one"});
     return all;
   }
   for (const YamlEntry& one : entry.value.entries)

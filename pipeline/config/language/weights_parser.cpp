@@ -53,7 +53,7 @@ std::optional<NumbersByName> parse_numbers(const YamlEntry& entry, const KeySpec
   }
   if (std::ranges::all_of(numbers, [](const auto& one) { return one.second == 0; })) {
     read.error(entry.value.span,
-               concat("`", key.name, "`: all are 0, so that no sample would come"));
+               concat("`", key.name, "`: all numbers are 0, expected at least one above 0"));
     return std::nullopt;
   }
   std::sort(numbers.begin(), numbers.end());
@@ -81,7 +81,8 @@ Result<std::vector<double>> parse_npy_weights(const std::string& path, std::stri
   if (header.shape.rank() != 1)
     return Error{concat(path, ": expected a number for each sample, found ", found)};
   if (data.size() != header.sample_bytes * static_cast<std::size_t>(header.shape[0]))
-    return Error{concat(path, ": its header says ", found, ", which is not its size")};
+    return Error{
+        concat(path, ": its header says ", found, ", which does not match the size of the file")};
   switch (header.dtype) {
     case DType::u8:
       return elements_of<std::uint8_t>(data);
@@ -127,7 +128,8 @@ Result<std::vector<double>> parse_weights_column(const std::string& path, std::s
     if (auto parts = csv_split(records.text(i), separator, fields, at); !parts)
       return parts.error().within(place(at));
     if (fields.size() <= wanted)
-      return Error{concat(place(0), ": has ", fields.size(), " fields, none for ", quote(column))};
+      return Error{
+          concat(place(0), ": has ", fields.size(), " fields, none of them for ", quote(column))};
     auto weight = parse_weight(trim(csv_value(fields[wanted], memory)));
     if (!weight) return weight.error().within(place(fields[wanted].at));
     weights.push_back(*weight);

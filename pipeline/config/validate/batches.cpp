@@ -30,10 +30,10 @@ void unify(Validation& v, Draft& draft) {
     if (source.batch == 0) source.batch = given->batch;
     if (source.batch == given->batch) continue;
     v.error(draft, draft.spec->sources[i].span,
-            concat("under `join: zip` all sources have one batch, found ", given->batch, " from ",
-                   quote(writer_name(v, *given)), " and ", source.batch, " from ",
+            concat("`join: zip` needs one batch size for all sources, found ", given->batch,
+                   " from ", quote(writer_name(v, *given)), " and ", source.batch, " from ",
                    quote(writer_name(v, source))),
-            {"give one of them its own here: `{stage: NAME, batch: 64}`"});
+            {"set the batch size of this reader here: `{stage: NAME, batch: 64}`"});
     return;
   }
 }
@@ -45,10 +45,9 @@ void need_batch(Validation& v, Draft& draft, std::size_t i, bool others_have) {
     if (did_you_mean(name, key_names(KeyScope::stage)) == "batch") return;
   const std::string writer = writer_name(v, draft.stage.sources[i]);
   v.error(draft, draft.spec->sources[i].span,
-          others_have
-              ? concat("some of its sources have a batch, ", quote(writer), " has none")
-              : concat(quote(draft.stage.type->contract.type),
-                       " takes batches, but what it reads from ", quote(writer), " has no batch"),
+          others_have ? concat("some sources have a batch, ", quote(writer), " has none")
+                      : concat(quote(draft.stage.type->contract.type),
+                               " takes batches, but its source ", quote(writer), " has no batch"),
           {concat("write `batch: 64` at stage ", quote(writer), ", for all its readers,"),
            concat("or here, for this one: `{stage: ", draft.spec->sources[i].stage,
                   draft.stage.sources[i].tensor.empty() ? "" : ".", draft.stage.sources[i].tensor,
@@ -69,8 +68,8 @@ void resolve_takes(Validation& v, Draft& draft) {
                 concat("`batch` has no effect here: ", quote(draft.stage.type->contract.type),
                        " takes one sample at a time"),
                 draft.stage.kind == StageKind::transform
-                    ? std::vector<std::string>{"for batches of its output write `batch:` as a key "
-                                               "of the stage"}
+                    ? std::vector<
+                          std::string>{"to batch its output, write `batch:` as a key of the stage"}
                     : std::vector<std::string>{});
     return;
   }
@@ -84,7 +83,7 @@ void resolve_takes(Validation& v, Draft& draft) {
   if (draft.stage.chunk != 0)
     v.error(draft, *draft.spec->given("chunk"),
             "`chunk` is for stages that take one sample at a time, this one takes batches",
-            {"its task is the batch of what it reads"});
+            {"omit it: the task is one batch of its source"});
 }
 
 // Like `batch`, `drop_last` stands on the stage that takes batches, or on the writer for all its
@@ -92,7 +91,7 @@ void resolve_takes(Validation& v, Draft& draft) {
 void resolve_drop_last(Validation& v, Draft& draft) {
   const Span* own = draft.spec->given("drop_last");
   if (draft.spec->drop_last && !draft.stage.batched && draft.stage.batch == 0)
-    v.error(draft, *own, "`drop_last` has no effect: there are no batches here",
+    v.error(draft, *own, "`drop_last` has no effect: this stage has no batches",
             {"write it at the stage that takes batches, or beside `batch:`"});
   if (!draft.stage.batched) draft.stage.drop_last = false;
   if (!draft.stage.batched || own != nullptr) return;

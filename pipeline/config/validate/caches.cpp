@@ -30,13 +30,14 @@ void validate_caches(Validation& v) {
     if (!is_cache(draft) || !draft.has_sources) continue;
     if (draft.stage.fixed)
       v.error(draft, *draft.spec->given("assign"),
-              "`assign: fixed` does not go with a cache, whose replicas both store and give");
+              "`assign: fixed` cannot be combined with a cache, whose replicas both store and read "
+              "samples");
     const std::vector<std::string> names = drawing_above(v, draft);
     if (names.empty()) continue;
     v.warning(draft, type_span(draft),
-              concat("what ", join(names, ", ", " and "), names.size() == 1 ? " draws" : " draw",
-                     " at random is frozen: it is drawn once, for all epochs"),
-              {"put below the cache what shall differ from epoch to epoch"});
+              concat(join(names, ", ", " and "), names.size() == 1 ? " draws" : " draw",
+                     " random values upstream of the cache: the cache freezes them for all epochs"),
+              {"place random augmentation downstream of the cache"});
   }
 }
 

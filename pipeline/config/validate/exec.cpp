@@ -35,8 +35,8 @@ class ExecCheck {
     const std::string beside = absolute_path(v, name, program_.value.origin);
     const bool is_beside = v.context.metadata.kind(beside) == PathKind::file;
     error(concat("there is no program ", quote(name), " in the folders of PATH"),
-          {is_beside ? concat(beside, " is there: write `./", name, "`")
-                     : "of a program beside this file write the path: `./NAME`"});
+          {is_beside ? concat(beside, " exists: write `./", name, "`")
+                     : "for a program beside this file, write the path: `./NAME`"});
     return "";
   }
 
@@ -44,21 +44,21 @@ class ExecCheck {
     switch (v.context.metadata.kind(path)) {
       case PathKind::missing:
         error(concat("there is no program ", path),
-              {"relative paths are relative to the file that says them"});
+              {"relative paths are relative to the file that contains them"});
         return false;
       case PathKind::forbidden:
-        error(concat(path, " cannot be looked at: permission denied"), {});
+        error(concat(path, " is not accessible: permission denied"), {});
         return false;
       case PathKind::folder:
       case PathKind::other:
-        error(concat(path, " is no file"), {"name a program, or a script that says its own"});
+        error(concat(path, " is not a file"), {"name a program, or a script with a `#!` line"});
         return false;
       case PathKind::file:
         break;
     }
     if (v.context.metadata.may_execute(path)) return true;
-    error(concat(path, " may not be executed"),
-          {concat("`chmod +x ", path, "`, or name what runs it: `exec: [python3, ",
+    error(concat(path, " is not executable"),
+          {concat("`chmod +x ", path, "`, or name its interpreter: `exec: [python3, ",
                   program_.value.path, "]`")});
     return false;
   }
@@ -77,8 +77,8 @@ void validate_exec(Validation& v, Draft& draft) {
   if (draft.stage.kind == StageKind::producer && draft.stage.count == 0 &&
       !draft.spec->find("count"))
     v.error(draft, draft.spec->exec->program.span,
-            "it does not say how many samples its program makes",
-            {"write `count: 1000`: the program is asked for samples 0 .. 999 in every epoch"});
+            "`count:` is missing: the number of samples is unknown",
+            {"write `count: 1000` to request samples 0 .. 999 from the program in every epoch"});
 }
 
 bool take_exec_params(Draft& draft) {

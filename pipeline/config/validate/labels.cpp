@@ -80,13 +80,12 @@ void take_names(Validation& v, Draft& draft, const std::vector<NamedClass>& own,
   const auto& names = source.label_names;
   for (const auto& [name, place] : own) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    v.error(
-        draft, type_span(draft),
-        concat(place, ": ", quote(name), " is none of the ", names.size(), " classes of ",
-               quote(source.stage.name),
-               ", whose numbers all labels of the graph have: ", class_list(names)),
-        {"write `classes: FILE` at both, a file with the name of a class in each line, or give ",
-         concat(quote(source.stage.name), " a sample of each class")});
+    v.error(draft, type_span(draft),
+            concat(place, ": ", quote(name), " is not one of the ", names.size(), " classes of ",
+                   quote(source.stage.name),
+                   ", which number the labels of the whole graph: ", class_list(names)),
+            {"write `classes: FILE` at both, a file with one class name per line, or add a sample",
+             concat("of each class to ", quote(source.stage.name))});
     return;
   }
   const ParamSpec* const spec = draft.stage.type->contract.find_param(kNames);
@@ -101,11 +100,11 @@ void take_names(Validation& v, Draft& draft, const std::vector<NamedClass>& own,
 }
 
 void warn_of_numbers(Validation& v, const Draft& draft, const Draft& source) {
-  v.warning(
-      draft, type_span(draft),
-      concat("its classes are numbered by its own labels, and those of ", quote(source.stage.name),
-             " by theirs: one that either lacks changes the numbers"),
-      {"write `classes: FILE` at both, a file with the name of a class in each line"});
+  v.warning(draft, type_span(draft),
+            concat("this stage and ", quote(source.stage.name),
+                   " number their classes by their own labels: a class that one of them lacks "
+                   "changes the numbers"),
+            {"write `classes: FILE` at both, a file with one class name per line"});
 }
 
 /// Labels that are names have the numbers of one source, in all of the graph.
@@ -187,11 +186,12 @@ void compare_names(Validation& v, const Draft& draft) {
       continue;
     if (first == nullptr) first = &source;
     if (mean_the_same(first->label_names, source.label_names)) continue;
-    return v.error(draft, draft.spec->sources[i].span,
-                   concat("the labels of ", quote(source.stage.name), " are of other classes than ",
-                          "those of ", quote(first->stage.name), ": ",
-                          class_difference(first->label_names, source.label_names)),
-                   {"labels are the places of the names: give both the same folders, or one file"});
+    return v.error(
+        draft, draft.spec->sources[i].span,
+        concat("the labels of ", quote(source.stage.name), " belong to different classes than the ",
+               "labels of ", quote(first->stage.name), ": ",
+               class_difference(first->label_names, source.label_names)),
+        {"a label is the position of its class name: give both the same folders, or one file"});
   }
 }
 
@@ -213,10 +213,10 @@ void name_unevaluated(Validation& v, const Draft& draft) {
   if (known == 0 || known >= names.size() || !mean_the_same(names, evaluated.label_names)) return;
   const std::vector<std::string> missing(names.begin() + static_cast<std::ptrdiff_t>(known),
                                          names.end());
-  v.warning(
-      draft, draft.spec->sources[static_cast<std::size_t>(test - sources.begin())].span,
-      concat("the labels of ", quote(evaluated.stage.name), " have no ", class_list(missing),
-             ", which those of ", quote(learned.stage.name), " have: learned, but not evaluated"));
+  v.warning(draft, draft.spec->sources[static_cast<std::size_t>(test - sources.begin())].span,
+            concat("the labels of ", quote(evaluated.stage.name), " lack ", class_list(missing),
+                   ", which the labels of ", quote(learned.stage.name),
+                   " include: these classes are learned, but not evaluated"));
 }
 
 void compare_classes(Validation& v, const Draft& draft) {
@@ -226,7 +226,7 @@ void compare_classes(Validation& v, const Draft& draft) {
     if (said >= classes || source.tensors.find(kLabel) == nullptr) continue;
     return v.error(draft, param_span(draft, kClasses),
                    concat("parameter ", quote(kClasses), " is ", said, ", but the labels of ",
-                          quote(v.at(source.stage).stage.name), " are of ", classes, " classes"),
+                          quote(v.at(source.stage).stage.name), " have ", classes, " classes"),
                    {concat("write `classes: ", classes, "`")});
   }
 }

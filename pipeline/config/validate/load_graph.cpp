@@ -125,7 +125,7 @@ LoadedGraph load_graph(const LoadOptions& options) {
   }
   add_texts(loaded, options.texts, options);
   if (options.files.empty() && options.texts.empty())
-    loaded.diagnostics.file_error("brigade", "no YAML file was given");
+    loaded.diagnostics.file_error("brigade", "expected a YAML file, found none");
   if (loaded.diagnostics.ok()) check(loaded, options);
   return loaded;
 }

@@ -30,9 +30,9 @@ class DeviceEdge {
   void check() {
     if (!check_writer() || !check_tensors() || writer_.readers.empty()) return;
     if (writer_.readers.size() > 1)
-      return refuse("`memory: device` is for one reader, found ",
-                    concat(writer_.readers.size(), " that read it"),
-                    "let a stage between them and this one bring it back to the host's memory "
+      return refuse("`memory: device` needs exactly one reader, found ",
+                    concat(writer_.readers.size(), " readers"),
+                    "insert a stage before them that copies the tensors back to host memory "
                     "(`transform: from_device`)");
     check_reader(v.at(writer_.readers.front()));
   }
@@ -45,28 +45,27 @@ class DeviceEdge {
   bool one_replica(Draft& draft) {
     if (draft.stage.replicas == 0) draft.stage.replicas = 1;  // auto
     if (draft.stage.replicas == 1) return true;
-    refuse("`memory: device` is between one replica and one replica, found ",
-           concat(draft.stage.replicas, " of ", quote(draft.stage.name)),
-           "leave `replicas:` out there");
+    refuse("`memory: device` needs one replica on both sides, found ",
+           concat(draft.stage.replicas, " of ", quote(draft.stage.name)), "omit `replicas:` there");
     return false;
   }
 
   bool check_writer() {
     const StageContract& contract = writer_.stage.type->contract;
     if (!contract.writes_on_device) {
-      refuse("`memory: device` is for types that write on a device, and ",
-             concat(quote(contract.type), " writes in the host's memory"),
-             "let `transform: to_device` do it, below this stage");
+      refuse("`memory: device` needs a type that writes in device memory, but ",
+             concat(quote(contract.type), " writes in host memory"),
+             "use `transform: to_device` downstream of this stage");
       return false;
     }
     if (writer_.stage.device == "cpu") {
-      refuse("`memory: device` needs a device, and the stage computes on the ", "CPU",
-             "write `device: cuda`, or leave `memory:` out");
+      refuse("`memory: device` needs a device, but this stage runs on the ", "CPU",
+             "write `device: cuda`, or omit `memory:`");
       return false;
     }
     if (!writer_.stage.batched || contract.numbering != Numbering::one_to_one) {
-      refuse("`memory: device` is for batches, ", "and the stage makes single samples",
-             "write `batch:` at the stage that it reads");
+      refuse("`memory: device` needs batches, ", "but this stage outputs single samples",
+             "write `batch:` at the stage upstream");
       return false;
     }
     return one_replica(writer_);
@@ -75,8 +74,8 @@ class DeviceEdge {
   bool check_tensors() {
     for (const TensorType& tensor : writer_.stage.outputs.tensors) {
       if (!tensor.on_device || !tensor.ragged()) continue;
-      refuse("`memory: device` is for tensors of one size, found ", tensor.text(),
-             "make all samples alike above, by a crop or a resize");
+      refuse("`memory: device` needs tensors of a fixed size, found ", tensor.text(),
+             "crop or resize all samples to one size upstream");
       return false;
     }
     return true;
@@ -90,26 +89,28 @@ class DeviceEdge {
         if (tensor.on_device && !contains(reads, tensor.name)) return refuse_reader(reader, tensor);
     const bool by_one = reader.stage.join == Join::single || reader.stage.join == Join::epochs;
     if (!by_one || !reader.stage.batched)
-      return refuse("`memory: device` is for a reader of one source at a time, in batches, found ",
-                    quote(reader.stage.name),
-                    "let `transform: from_device` bring them back to the host's memory first");
+      return refuse(
+          "`memory: device` needs a reader that takes batches of one source at a time, found ",
+          quote(reader.stage.name),
+          "copy the tensors back to host memory with `transform: from_device` first");
     if (!one_replica(reader)) return;
     if (reader.stage.device != writer_.stage.device ||
         visible_gpus(reader) != visible_gpus(writer_))
-      refuse("`memory: device` is for one device, found ",
+      refuse("`memory: device` needs one device on both sides, found ",
              concat("`device: ", writer_.stage.device, "` here and `device: ", reader.stage.device,
                     "` at ", quote(reader.stage.name),
                     reader.stage.device == writer_.stage.device
-                        ? ", with other CUDA_VISIBLE_DEVICES in `env:`"
+                        ? ", with different CUDA_VISIBLE_DEVICES in `env:`"
                         : ""),
-             "give both the same");
+             "use the same device in both");
   }
 
   void refuse_reader(const Draft& reader, const TensorType& tensor) {
     refuse(
         concat(quote(reader.stage.name), " (", quote(reader.stage.type->contract.type), ") reads "),
-        concat(quote(tensor.name), " in the host's memory, where `memory: device` does not put it"),
-        "leave `memory:` out, or let `transform: from_device` bring it back before");
+        concat(quote(tensor.name),
+               " from host memory, but `memory: device` keeps it on the device"),
+        "omit `memory:`, or copy it back with `transform: from_device` first");
   }
 
   Validation& v;
@@ -140,13 +141,14 @@ namespace {
 void check_hugepages(Validation& v, const Draft& draft) {
   const Span& at = *draft.spec->given("hugepages");
   if (draft.has_type && draft.stage.type->contract.cache)
-    return v.error(draft, at, "`hugepages: true` is for buffers, and a cache keeps its samples",
-                   {"write it at the stages beside it"});
+    return v.error(draft, at, "`hugepages: true` applies to buffers, not to the samples of a cache",
+                   {"write it at the stages around the cache"});
   for (const TensorType& tensor : draft.stage.outputs.tensors)
     if (tensor.ragged())
-      return v.error(draft, at,
-                     concat("`hugepages: true` is for tensors of one size, found ", tensor.text()),
-                     {"make all samples alike, by a crop or a resize, or leave it out"});
+      return v.error(
+          draft, at,
+          concat("`hugepages: true` needs tensors of a fixed size, found ", tensor.text()),
+          {"crop or resize all samples to one size, or omit `hugepages:`"});
 }
 
 }  // namespace

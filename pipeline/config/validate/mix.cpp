@@ -27,16 +27,16 @@ std::pair<std::string, std::string> problem_of_part(const Draft& part) {
   if (part.spec->kind && *part.spec->kind != StageKind::producer)
     return {
         concat(name, " is a ", stage_kind_name(*part.spec->kind), ": `mix:` draws from producers"),
-        "draw from the producers above it, and let it read the mixture"};
+        "draw from its producers, and let it read the mixture"};
   if (!part.spec->mixed.empty())
     return {concat(name, " is a mixture itself"), "write its producers here, with their shares"};
   if (part.spec->exec || is_python(part))
     return {concat(name,
-                   " is a program of its own: `mix:` draws from producers that it can open in "
-                   "its process"),
+                   " runs in its own process: `mix:` draws from producers that it can open in the "
+                   "process of the mixture"),
             "write its samples into files that a producer reads (`npy`, `tar_shards`)"};
   if (part.has_type && !part.stage.type->indexed)
-    return {concat(name, " is a stream: nothing of it can be read by index"),
+    return {concat(name, " is a stream, which cannot be read by index"),
             "read it from files by index, or let a consumer read both: `join: merge`"};
   return {};
 }
@@ -48,12 +48,13 @@ void link_part(Validation& v, Draft& mix, const Marked<std::string>& name) {
   if (found == v.drafts.end()) {
     const auto producers = known_producers(v, mix);
     const auto meant = did_you_mean(name.value, producers);
-    return v.error(mix, name.span, concat("there is no stage ", quote(name.value), " to draw from"),
-                   {meant               ? concat("did you mean ", quote(*meant), "?")
-                    : producers.empty() ? "`mix:` names producers, which are stages beside it"
-                                        : concat("producers: ", name_list(producers))});
+    return v.error(
+        mix, name.span, concat("there is no stage ", quote(name.value), " to draw from"),
+        {meant               ? concat("did you mean ", quote(*meant), "?")
+         : producers.empty() ? "`mix:` names producers, which are other stages of the graph"
+                             : concat("producers: ", name_list(producers))});
   }
-  if (&*found == &mix) return v.error(mix, name.span, "draws from itself");
+  if (&*found == &mix) return v.error(mix, name.span, "`mix:` names its own stage");
   if (const auto [problem, help] = problem_of_part(*found); !problem.empty())
     return v.error(mix, name.span, problem, {help});
   mix.parts.push_back(v.drafts.number_of(*found));
@@ -63,10 +64,12 @@ void link_part(Validation& v, Draft& mix, const Marked<std::string>& name) {
 void check_keys_of_mix(Validation& v, const Draft& mix) {
   for (const GivenKey& given : mix.spec->keys)
     if (given.key->name != "params" && is_key_of_part(given.key->name))
-      v.error(mix, given.span,
-              concat("`", given.key->name, "` belongs to the producers that `mix:` names"),
-              {concat("write it at ", name_list(known_producers(v, mix)),
-                      "; how much comes of each is its share, and of all `samples:`")});
+      v.error(
+          mix, given.span,
+          concat("`", given.key->name, "` belongs to the producers that `mix:` names"),
+          {concat(
+              "write it at ", name_list(known_producers(v, mix)),
+              "; the shares set how much each producer contributes, `samples:` sets the total")});
 }
 
 /// Of one that nothing else reads.
@@ -76,7 +79,7 @@ void check_keys_of_part(Validation& v, const Draft& part) {
     if (!is_key_of_part(given.key->name))
       v.error(part, given.span,
               concat("`", given.key->name, "` has no effect: ", quote(mix.stage.name),
-                     " draws from it, and nothing else reads it"),
+                     " draws from this stage, and no other stage reads it"),
               {concat("write it at ", quote(mix.stage.name))});
 }
 
@@ -145,9 +148,10 @@ bool make_mixed_outputs(Validation& v, Draft& mix) {
     const Draft& part = v.at(number);
     if (widen(mix.stage.outputs, part.stage.outputs)) continue;
     v.error(mix, part_span(v, mix, number),
-            concat("`mix:` needs the same tensors from each: ", quote(first.stage.name), " gives ",
-                   given_text(first), ", ", quote(part.stage.name), " gives ", given_text(part)),
-            {"make them alike by the types and parameters of the producers"});
+            concat("`mix:` needs the same tensors from each producer: ", quote(first.stage.name),
+                   " outputs ", given_text(first), ", ", quote(part.stage.name), " outputs ",
+                   given_text(part)),
+            {"change the types or parameters of the producers until their outputs match"});
     return false;
   }
   return true;
@@ -165,11 +169,12 @@ void mix_labels(Validation& v, Draft& mix) {
     mix.label_classes = std::max(mix.label_classes, part.label_classes);
     if (part.label_names.empty()) continue;
     if (most != nullptr && !mean_the_same(most->label_names, part.label_names))
-      v.error(mix, part_span(v, mix, number),
-              concat("the labels of ", quote(part.stage.name),
-                     " are of other classes than those of ", quote(most->stage.name), ": ",
-                     class_difference(most->label_names, part.label_names)),
-              {"labels are the places of the names: give both the same folders, or one file"});
+      v.error(
+          mix, part_span(v, mix, number),
+          concat("the labels of ", quote(part.stage.name),
+                 " belong to different classes than the labels of ", quote(most->stage.name), ": ",
+                 class_difference(most->label_names, part.label_names)),
+          {"a label is the position of its class name: give both the same folders, or one file"});
     if (most == nullptr || most->label_names.size() < part.label_names.size()) most = &part;
   }
   if (named && most != nullptr) mix.label_names = most->label_names;

@@ -61,8 +61,8 @@ void report_cycles(Validation& v) {
     for (std::size_t k = 1; k < cycle.size(); ++k)
       text += concat(" reads ", quote(v.at(cycle[k]).stage.name), ", which");
     text += concat(" reads ", quote(first.stage.name));
-    v.diagnostics.error(*first.spec->from, concat("a cycle: ", text),
-                        {"samples flow one way: take one of these sources away"});
+    v.diagnostics.error(*first.spec->from, concat("the stages form a cycle: ", text),
+                        {"remove one of these sources: samples flow in one direction"});
   }
 }
 
@@ -127,14 +127,15 @@ class EpochOrder {
     const std::string second = quote(v.at(draft.stage.sources[j].stage).stage.name);
     if (together) {
       v.error(draft, draft.spec->sources[j].span,
-              concat("under `join: epochs`, ", first, " and ", second,
-                     " would wait for each other: they are fed together"),
-              {"give each its own producer"});
+              concat("`join: epochs`: ", first, " and ", second,
+                     " would wait for each other, because both come from one producer"),
+              {"give each source its own producer"});
     } else {
-      v.error(draft, draft.spec->sources[j].span,
-              concat("under `join: epochs`, ", first, " before ", second,
-                     " would wait forever: another consumer reads them in another order"),
-              {"use the same order in both"});
+      v.error(
+          draft, draft.spec->sources[j].span,
+          concat("`join: epochs`: ", first, " before ", second,
+                 " would wait forever, because another consumer reads them in the opposite order"),
+          {"list the sources in the same order in both consumers"});
     }
   }
 

@@ -71,9 +71,9 @@ class ParamCheck {
     } else if (find_key(KeyScope::stage, entry.key) != nullptr) {
       help.push_back(concat("it is a key of the stage: write `", entry.key, ":` beside `params:`"));
     } else if (names.empty()) {
-      help.push_back("it has no parameters");
+      help.push_back("this type has no parameters");
     } else {
-      help.push_back(concat("it has ", name_list(names)));
+      help.push_back(concat("its parameters are ", name_list(names)));
     }
     error(entry.key_span, concat(quote(contract_.type), " has no parameter ", quote(entry.key)),
           std::move(help));
@@ -151,7 +151,7 @@ class ParamCheck {
       if (leads_to_descriptor(node.text, file)) return descriptor(node, name, file);
       const PathKind kind = v.context.metadata.kind(path);
       if (kind == PathKind::forbidden)
-        return error(node.span, concat(name, path, " cannot be looked at: permission denied"));
+        return error(node.span, concat(name, path, " is not accessible: permission denied"));
       if (kind == PathKind::missing)
         return error(node.span,
                      concat(name, "there is no ", wildcard ? "folder " : "file or folder ", path),
@@ -181,7 +181,7 @@ class ParamCheck {
     if (const auto help = help_of_remote(entry.value.text)) return remote(entry.value, name, *help);
     if (leads_to_descriptor(entry.value.text, path)) return descriptor(entry.value, name, path);
     if (kind == PathKind::forbidden) {
-      error(entry.value.span, concat(name, path, " cannot be looked at: permission denied"));
+      error(entry.value.span, concat(name, path, " is not accessible: permission denied"));
     } else if (spec.type == ParamType::output_path) {
       const std::string folder = path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
       if (v.context.metadata.kind(folder) != PathKind::folder)
@@ -211,8 +211,8 @@ class ParamCheck {
     error(
         node.span,
         concat(name, quote(node.text), behind ? concat(" leads to ", *behind, ", which") : "",
-               " is open in the process of the command, and a stage runs in a process of its own"),
-        {"make a named pipe (`mkfifo FILE`), write FILE here, and connect the other program to "
+               " is open only in the process of the command, but a stage runs in its own process"),
+        {"create a named pipe (`mkfifo FILE`), write FILE here, and connect the other program to "
          "it; or use a file"});
   }
 
@@ -222,10 +222,10 @@ class ParamCheck {
       at.resize(std::max<std::size_t>(at.rfind('/'), 1));
     std::vector<std::string> help;
     if (at.size() > 1 && at != path.substr(0, path.rfind('/')))
-      help.push_back(concat(at, " is there, what follows is not"));
+      help.push_back(concat(at, " exists, but the rest of the path does not"));
     if (value.text.starts_with('/')) return help;
     help.emplace_back(value.origin >= 0
-                          ? "relative paths are relative to the file that says them"
+                          ? "relative paths are relative to the file that contains them"
                           : "paths of --set and of the environment are relative to the working "
                             "directory");
     return help;
@@ -337,8 +337,8 @@ bool count_outputs(Validation& v, Draft& draft) {
     v.error(draft, type_span(draft), message.substr(0, message.find('\n')));
   } else if (*count < 1 || *count > kOutputsPerInputMax) {
     v.error(draft, type_span(draft),
-            concat(quote(contract.type), " would make ", *count, " samples of each; from 1 to ",
-                   kOutputsPerInputMax, " are possible"));
+            concat(quote(contract.type), " would output ", *count,
+                   " samples for each input; expected 1 to ", kOutputsPerInputMax));
   } else {
     draft.stage.outputs_per_input = *count;
     return true;

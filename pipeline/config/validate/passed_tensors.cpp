@@ -23,8 +23,8 @@ class Passing {
     if (spec.keep && spec.drop) {
       const auto& list = spec.drop->empty() ? *spec.keep : *spec.drop;
       v.error(draft_, list.empty() ? spec.name.span : list.front().span,
-              "`keep` and `drop` exclude each other",
-              {"`keep` names all that travels on, `drop` what does not"});
+              "`keep` and `drop` cannot be combined",
+              {"`keep` lists the tensors to pass through, `drop` the tensors not to pass through"});
       return false;
     }
     collect();
@@ -39,7 +39,7 @@ class Passing {
     for (const auto* list : {&draft_.spec->keep, &draft_.spec->drop}) {
       if (!*list || (*list)->empty()) continue;
       v.error(draft_, (*list)->front().span,
-              concat(quote(contract_.type), " passes nothing on: there is nothing to choose"));
+              concat(quote(contract_.type), " passes no tensors through: remove this key"));
       good = false;
     }
     return good;
@@ -87,16 +87,16 @@ class Passing {
     for (const Candidate& candidate : passing_) names.push_back(candidate.type.name);
     std::vector<std::string> help;
     if (draft_.stage.outputs.find(name) != nullptr) {
-      help.push_back(concat(quote(contract_.type), " writes it itself"));
+      help.push_back(concat(quote(contract_.type), " writes this tensor itself"));
     } else if (contract_.names(name)) {
-      help.push_back(concat(quote(contract_.type), " uses it up"));
+      help.push_back(concat(quote(contract_.type), " consumes this tensor"));
     } else if (const auto meant = did_you_mean(name, names)) {
       help.push_back(concat("did you mean \"", *meant, "\"?"));
     } else {
-      help.push_back(names.empty() ? "nothing travels on here"
-                                   : concat("what travels on: ", name_list(names)));
+      help.push_back(names.empty() ? "this stage passes no tensors through"
+                                   : concat("tensors passed through: ", name_list(names)));
     }
-    v.error(draft_, span, concat("`", key, "`: no tensor ", quote(name), " travels on"),
+    v.error(draft_, span, concat("`", key, "`: no tensor ", quote(name), " to pass through"),
             std::move(help));
   }
 
@@ -112,8 +112,8 @@ class Passing {
       stage.outputs.tensors.push_back(std::move(candidate.type));
     }
     if (twice.empty()) return true;
-    v.error(draft_, *draft_.spec->from, "two sources bring tensors of the same name",
-            {concat("take some away: `drop: [", join(twice, ", "), "]`")});
+    v.error(draft_, *draft_.spec->from, "two sources have tensors of the same name",
+            {concat("remove some of them: `drop: [", join(twice, ", "), "]`")});
     return false;
   }
 

@@ -7,7 +7,8 @@ namespace brigade {
 namespace {
 
 constexpr const char* kBuildIt =
-    "it is made from C++ with brigade_plugin() of CMake: `brigade docs STAGES` says how";
+    "build it from C++ with the CMake function brigade_plugin(); `brigade docs STAGES` explains "
+    "how";
 
 const PluginTypes* find_plugin(const Validation& v, const std::string& file) {
   for (const PluginTypes& plugin : v.plugins)
@@ -17,9 +18,9 @@ const PluginTypes* find_plugin(const Validation& v, const std::string& file) {
 
 // Who else has this type: names of stage types are unique in a graph.
 std::optional<std::string> other_owner(const Validation& v, const std::string& type) {
-  if (v.context.types.find(type) != nullptr) return "this program has it already";
+  if (v.context.types.find(type) != nullptr) return "this type is already built into the program";
   for (const PluginTypes& plugin : v.plugins)
-    if (plugin.types->find(type) != nullptr) return concat("it is in ", plugin.file, ", too");
+    if (plugin.types->find(type) != nullptr) return concat("it is also in ", plugin.file);
   return std::nullopt;
 }
 
@@ -43,7 +44,7 @@ bool is_unique(Validation& v, const Draft& draft, const StageTypes& types,
     if (const auto other = other_owner(v, name)) {
       v.error(draft, span,
               concat("the plugin ", file, " has the stage type ", quote(name), ": ", *other),
-              {"give it another name in its contract"});
+              {"rename the type in its contract"});
       return false;
     }
   }
@@ -59,13 +60,13 @@ bool is_file(Validation& v, const Draft& draft, const std::string& file) {
       v.error(draft, span, concat("there is no plugin ", file), {kBuildIt});
       return false;
     case PathKind::forbidden:
-      v.error(draft, span, concat("the plugin ", file, " cannot be looked at: permission denied"));
+      v.error(draft, span, concat("the plugin ", file, " is not accessible: permission denied"));
       return false;
     case PathKind::folder:
     case PathKind::other:
       break;
   }
-  v.error(draft, span, concat("the plugin ", file, " is no file"), {kBuildIt});
+  v.error(draft, span, concat("the plugin ", file, " is not a file"), {kBuildIt});
   return false;
 }
 

@@ -11,9 +11,9 @@ void check_one_learns(Validation& v, Draft& draft) {
   if (draft.stage.replicas == 0) draft.stage.replicas = 1;  // auto
   if (draft.stage.replicas == 1) return;
   v.error(draft, *draft.spec->given("replicas"),
-          concat(quote(draft.stage.type->contract.type), " learns one model in one process, found ",
+          concat(quote(draft.stage.type->contract.type), " trains one model in one process, found ",
                  draft.stage.replicas, " replicas"),
-          {"leave `replicas:` out; `threads:` gives the process more cores"});
+          {"omit `replicas:`; use `threads:` to give the process more cores"});
 }
 
 // What several replicas learned is in no single place.
@@ -22,9 +22,9 @@ void check_one_saves(Validation& v, Draft& draft, bool saves) {
   if (saves && draft.stage.replicas == 0) draft.stage.replicas = 1;  // auto
   if (!saves || draft.stage.replicas == 1) return;
   v.error(draft, *draft.spec->given("replicas"),
-          concat("with `checkpoint:` a ", quote(draft.stage.type->contract.type),
-                 " saves its state, which one replica has"),
-          {"leave `replicas:` out, or `checkpoint:`"});
+          concat("with `checkpoint:`, ", quote(draft.stage.type->contract.type),
+                 " saves the state of one replica"),
+          {"omit `replicas:` or `checkpoint:`"});
 }
 
 // Consumers and stages that keep state cannot simply begin anew; one that saves checkpoints resumes
@@ -43,10 +43,9 @@ void resolve_restart(Validation& v, Draft& draft) {
   const std::string_view type = draft.stage.type->contract.type;
   if (draft.stage.type->contract.saves)
     return v.error(draft, *given,
-                   concat(quote(type), " keeps state between calls, and saves it nowhere"),
+                   concat(quote(type), " keeps state between calls, but does not save it"),
                    {"write `checkpoint: {file: PATH}` at the top level, or `restart: never`"});
-  v.error(draft, *given,
-          concat(quote(type), " keeps state between calls: only `restart: never` is possible"));
+  v.error(draft, *given, concat(quote(type), " keeps state between calls: write `restart: never`"));
 }
 
 // Whoever trains by a consumer of their own would miss the weights only when they are needed.
@@ -56,19 +55,18 @@ void warn_of_unsaved(Validation& v, const Draft& draft) {
   const StageContract& contract = draft.stage.type->contract;
   if (contract.saves || contract.application) return;
   v.warning(draft, type_span(draft),
-            "`checkpoint:` saves where it stands, but nothing that it has learned",
+            "`checkpoint:` saves the position of this consumer, but not what it has learned",
             {draft.spec->exec || is_python(draft)
-                 ? "let it save that itself, in a file of its own"
+                 ? "save the learned state in the program itself, in its own file"
                  : concat(quote(contract.type),
-                          " has no `saves()` in its contract, which lets its save() "
-                          "give that (`brigade docs STAGES`)")});
+                          " has no `saves()` in its contract; add it and save the state in save() "
+                          "(`brigade docs STAGES`)")});
 }
 
 // An epoch takes whole rounds of all replicas, so their number is part of the samples' numbers.
 void check_assign(Validation& v, const Draft& draft) {
   if (!draft.stage.fixed || draft.stage.replicas != 0) return;
-  v.error(draft, *draft.spec->given("assign"),
-          "`assign: fixed` needs to know how many replicas there are",
+  v.error(draft, *draft.spec->given("assign"), "`assign: fixed` needs a fixed number of replicas",
           {"write `replicas:` as a number instead of auto"});
 }
 
@@ -79,50 +77,52 @@ void check_application(Validation& v, const Draft& draft) {
   const Span* hold = draft.spec->given("hold");
   if (!application && !draft.stage.type->contract.holds && hold != nullptr)
     v.error(
-        draft, *hold, "`hold:` is for `consumer: application`, and consumers that keep batches",
+        draft, *hold,
+        "`hold:` applies to `consumer: application` and to consumers that keep batches",
         {concat("remove it; on a command line: `--set stages.", draft.stage.name, ".hold=null`")});
   const Span* const timeout = draft.spec->given("hold_timeout");
   if (!application && timeout != nullptr)
-    v.error(draft, *timeout, "`hold_timeout:` is for `consumer: application`",
+    v.error(draft, *timeout, "`hold_timeout:` applies to `consumer: application`",
             {concat("remove it; on a command line: `--set stages.", draft.stage.name,
                     ".hold_timeout=null`")});
   const Span* const pin = draft.spec->given("pin");
   if (!application && !draft.stage.type->contract.pins() && pin != nullptr)
-    v.error(draft, *pin, "`pin:` is for stages that copy batches to a GPU",
+    v.error(draft, *pin, "`pin:` applies to stages that copy batches to a GPU",
             {"remove it; `torch_classifier` and `to_device` are such stages"});
   else if (draft.stage.pin == Pin::yes && draft.stage.type->contract.uploads &&
            !draft.stage.device_memory)
     v.error(draft, *pin,
-            "`pin: yes` is for what goes to a GPU, and without `memory: device` nothing does",
-            {"write `memory: device`, or leave `pin:` out"});
+            "`pin: yes` needs tensors that go to a GPU, but without `memory: device` none do",
+            {"write `memory: device`, or omit `pin:`"});
   else if (draft.stage.pin == Pin::yes && draft.stage.device == "cpu")
-    v.error(draft, *pin, "`pin: yes` is for a GPU, and the stage computes on the CPU",
-            {"write `device: cuda`, or leave `pin:` out"});
+    v.error(draft, *pin, "`pin: yes` needs a GPU, but this stage runs on the CPU",
+            {"write `device: cuda`, or omit `pin:`"});
   const GivenKey* const tensors = draft.spec->find("tensors");
   if (!application && !draft.spec->exec && tensors != nullptr &&
       draft.stage.kind != StageKind::consumer)
-    v.error(draft, tensors->span, "`tensors:` is for `producer: application` and `exec:`");
+    v.error(draft, tensors->span, "`tensors:` applies to `producer: application` and to `exec:`");
   const Span* const count = draft.spec->given("count");
   const bool counted = draft.stage.kind == StageKind::producer || draft.stage.type->contract.cache;
   if (count != nullptr && !draft.spec->exec && !is_python(draft) && counted)
-    v.error(draft, *count, "`count:` is for `exec:`",
-            {"samples of a stage type are counted by itself; `limit:` takes fewer"});
+    v.error(draft, *count, "`count:` applies to `exec:`",
+            {"omit it: a stage type counts its own samples; use `limit:` to read fewer"});
   if (!application) return;
   for (const std::string_view key : kKeysOfProcesses) {
     if (const Span* given = draft.spec->given(key))
       v.error(draft, *given,
-              concat("`", key, ":` is for stages that run in processes of their own; an ",
+              concat("`", key, ":` applies to stages that run in their own processes; an ",
                      "application is the program that starts the graph"));
   }
   if (!v.graph.checkpoint_file) return;
   const bool feeds = draft.stage.kind == StageKind::producer;
   v.diagnostics.error(
       v.graph.checkpoint_file->span,
-      feeds ? concat("`checkpoint:` goes on in the middle of the data, and those of stage ",
-                     quote(draft.spec->name.value), " are a program's, which cannot be read again")
-            : concat("`checkpoint:` saves what a consumer has learned, and stage ",
-                     quote(draft.spec->name.value), " is a program, which saves its own"),
-      {"leave `checkpoint:` out"});
+      feeds ? concat("`checkpoint:` resumes in the middle of the data, but stage ",
+                     quote(draft.spec->name.value),
+                     " is fed by a program, whose data cannot be read again")
+            : concat("`checkpoint:` saves the state of a consumer, but stage ",
+                     quote(draft.spec->name.value), " is a program, which saves its own state"),
+      {"omit `checkpoint:`"});
 }
 
 void check_sum(Validation& v) {
@@ -134,9 +134,8 @@ void check_sum(Validation& v) {
   }
   if (sum <= kStagesMax) return;
   const Span* given = most->spec->given("replicas");
-  v.diagnostics.error(
-      given != nullptr ? *given : v.graph.stages_span,
-      concat("the graph has ", sum, " replicas, at most ", kStagesMax, " are possible"));
+  v.diagnostics.error(given != nullptr ? *given : v.graph.stages_span,
+                      concat("the graph has ", sum, " replicas, expected at most ", kStagesMax));
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ std::string misfit(const TensorPattern& pattern, const TensorType& type) {
     if (want.kind == Dim::Kind::any || want == has) continue;
     if (want.kind == Dim::Kind::up_to && has.size <= want.size) continue;
     if (want.kind == Dim::Kind::exact && has.kind != Dim::Kind::exact && has.size >= want.size)
-      return concat("dimension ", i + 1, " differs from sample to sample, expected ", want.size);
+      return concat("dimension ", i + 1, " varies from sample to sample, expected ", want.size);
     return concat("dimension ", i + 1, " is ", has.kind == Dim::Kind::exact ? "" : "up to ",
                   has.size, ", expected ", want.kind == Dim::Kind::exact ? "" : "at most ",
                   want.size);
@@ -80,7 +80,8 @@ class PortCheck {
       v.error(draft_, spec(i).span,
               concat("`join: merge` needs the same tensors from each source: ", giver(0), " ",
                      tensors_text(inputs[0]), ", ", giver(i), " ", tensors_text(inputs[i])),
-              {"make them alike by a stage above; `stage.tensor` reads a single tensor"});
+              {"add a stage upstream that makes them equal, or read a single tensor with "
+               "`stage.tensor`"});
       return false;
     }
     return true;
@@ -95,9 +96,9 @@ class PortCheck {
         if (first.shape == other.shape) continue;
         v.error(draft_, spec(i).span,
                 concat(quote(contract_.type), " needs ", quote(pattern.name),
-                       " of one shape from all sources: ", giver(0), " ", first.text(), ", ",
+                       " with the same shape from all sources: ", giver(0), " ", first.text(), ", ",
                        giver(i), " ", other.text()),
-                {"make them alike by the parameters of the stages above"});
+                {"change the parameters of the upstream stages until the shapes match"});
         return false;
       }
     }
@@ -129,11 +130,11 @@ class PortCheck {
   void no_such_tensor(std::size_t i, const Draft& writer) {
     const std::string& name = draft_.stage.sources[i].tensor;
     std::vector<std::string> help{
-        concat(quote(writer.stage.name), " gives ", tensors_text(writer.stage.outputs))};
+        concat(quote(writer.stage.name), " outputs ", tensors_text(writer.stage.outputs))};
     if (const auto meant = did_you_mean(name, names_of(writer.stage.outputs)))
       help.insert(help.begin(), concat("did you mean \"", *meant, "\"?"));
     v.error(draft_, spec(i).span,
-            concat("stage ", quote(writer.stage.name), " gives no tensor ", quote(name)),
+            concat("stage ", quote(writer.stage.name), " outputs no tensor ", quote(name)),
             std::move(help));
   }
 
@@ -149,8 +150,8 @@ class PortCheck {
   }
 
   std::string giver(std::size_t i) const {
-    if (draft_.stage.join == Join::zip) return "the sources give";
-    return concat(quote(v.at(draft_.stage.sources[i].stage).stage.name), " gives");
+    if (draft_.stage.join == Join::zip) return "the sources output";
+    return concat(quote(v.at(draft_.stage.sources[i].stage).stage.name), " outputs");
   }
 
   bool fits(const Ports& in, std::size_t i) {
@@ -174,7 +175,7 @@ class PortCheck {
     Span span = spec(i).span;
     if (!explain_port(pattern.name, span, help)) {
       if (const auto meant = did_you_mean(pattern.name, names_of(in)))
-        help.push_back(concat("there is ", quote(*meant), ", which is not the same name"));
+        help.push_back(concat("found ", quote(*meant), ", which is a different name"));
     }
     if (!pattern.help.empty()) help.push_back(concat(quote(pattern.name), ": ", pattern.help));
     v.error(draft_, span,
@@ -222,7 +223,7 @@ class PortCheck {
   bool has_any() {
     if (draft_.stage.kind == StageKind::consumer || !draft_.stage.outputs.tensors.empty())
       return true;
-    v.error(draft_, type_span(draft_), "its output has no tensors");
+    v.error(draft_, type_span(draft_), "its output has no tensors, expected at least one");
     return false;
   }
 
@@ -238,9 +239,7 @@ class PortCheck {
     const bool program = contract_.application || draft_.spec->exec;
     if (draft_.spec->tensors && program) return *draft_.spec->tensors;
     if (draft_.spec->exec && draft_.stage.kind == StageKind::producer)
-      return Error{
-          "it does not say what the program writes: write `tensors: {NAME: {dtype: f32, shape: "
-          "[3, 4]}}`"};
+      return Error{"`tensors:` is missing: write `tensors: {NAME: {dtype: f32, shape: [3, 4]}}`"};
     try {
       return contract_.outputs(draft_.stage.params.get(), in, draft_.metadata);
     } catch (const std::exception& failure) {
@@ -275,18 +274,18 @@ class PortCheck {
     constexpr std::uint64_t kBytesMax = 1ull << 46;
     for (std::size_t i = 0; i < ports.tensors.size(); ++i) {
       const TensorType& tensor = ports.tensors[i];
-      if (!is_name(tensor.name)) return concat("has a tensor called ", quote(tensor.name));
+      if (!is_name(tensor.name))
+        return concat("has a tensor with the invalid name ", quote(tensor.name));
       for (std::size_t j = 0; j < i; ++j)
         if (ports.tensors[j].name == tensor.name)
-          return concat("has two tensors called ", quote(tensor.name));
+          return concat("has two tensors with the name ", quote(tensor.name));
       if (tensor.shape.size() >= static_cast<std::size_t>(kRankMax))
-        return concat("has ", tensor.shape.size(), " dimensions, at most ", kRankMax - 1,
-                      " are possible");
+        return concat("has ", tensor.shape.size(), " dimensions, expected at most ", kRankMax - 1);
       for (const Dim& dim : tensor.shape)
         if (dim.kind == Dim::Kind::any || dim.size < 1)
           return concat("would be ", tensor.text(), ": each dimension must be at least 1");
       if (tensor.bytes_max() > kBytesMax)
-        return concat("would be ", tensor.text(), ": more than any machine holds");
+        return concat("would be ", tensor.text(), ": expected less than 64 TiB");
     }
     return "";
   }

@@ -29,13 +29,14 @@ class PythonParams {
   bool run() {
     const YamlNode* const call = find("call");
     if (call == nullptr || !call->is_scalar() || call->text.empty())
-      return wrong(call, type_span(draft_), "`params.call` says which function",
-                   "`params: {call: \"augment.py:flip\"}`, or `module:name`");
+      return wrong(call, type_span(draft_), "`params.call` is missing: it names the function",
+                   "write `params: {call: \"augment.py:flip\"}` or `module:name`");
     PythonStage& python = draft_.python.emplace();
     python.call = call->span;
     const std::size_t colon = call->text.rfind(':');
     if (colon == 0 || colon == call->text.npos || colon + 1 == call->text.size())
-      return wrong(call, python.call, concat("`params.call` is ", quote(call->text)),
+      return wrong(call, python.call,
+                   concat("`params.call`: expected FILE:NAME, found ", quote(call->text)),
                    "write FILE.py:NAME or MODULE:NAME, of a function or a class");
     const std::string module = call->text.substr(0, colon);
     const bool is_file = module.find('/') != module.npos || module.ends_with(".py");
@@ -62,7 +63,7 @@ class PythonParams {
     const std::string& file = python.target.front();
     if (v.context.metadata.kind(file) == PathKind::file) return true;
     return wrong(nullptr, python.call, concat("`params.call`: there is no file ", file),
-                 "relative paths are relative to the file that says them");
+                 "relative paths are relative to the file that contains them");
   }
 
   bool take_timeout(PythonStage& python) {
@@ -72,7 +73,7 @@ class PythonParams {
     const auto given = parse_duration(node->text);
     if (!given || given->count() <= 0)
       return wrong(node, python.call, "`params.import_timeout`: expected a duration",
-                   "`60s`, for instance");
+                   "for example `60s`");
     python.timeout = *given;
     return true;
   }
@@ -86,8 +87,8 @@ class PythonParams {
                                  ? v.context.metadata.find_program(written).value_or("")
                                  : absolute_path(v, written, node == nullptr ? -1 : node->origin);
     if (path.empty() || !v.context.metadata.may_execute(path))
-      return wrong(node, python.call, concat("there is no interpreter ", quote(written)),
-                   "`params: {python: PATH}` names the one that has the package `brigade`");
+      return wrong(node, python.call, concat("there is no Python interpreter ", quote(written)),
+                   "`params: {python: PATH}` names an interpreter with the package `brigade`");
     if (v.context.describer != nullptr) add_python_path(v.context.describer->python_path());
     draft_.stage.exec = {path, "-m", std::string(kModule), python.target[0], python.target[1]};
     return true;
@@ -159,7 +160,7 @@ class PythonAnswer {
 
   std::optional<Ports> take(const std::vector<Ports>& inputs) {
     if (v.context.describer == nullptr) {
-      v.error(draft_, draft_.python->call, "Python stages cannot be looked at here");
+      v.error(draft_, draft_.python->call, "Python stages cannot be checked here");
       return std::nullopt;
     }
     auto answer = v.context.describer->describe(question(inputs));
@@ -172,7 +173,7 @@ class PythonAnswer {
       if (read) return understand(*read);
     } catch (const std::exception&) {
     }
-    say_failure("has answered what nobody understands: is its package of another version?");
+    say_failure("gave an answer that cannot be read; install the same version of its package");
     return std::nullopt;
   }
 
@@ -201,10 +202,10 @@ class PythonAnswer {
     std::vector<std::string> help;
     if (what.find("no package") != what.npos)
       help.emplace_back(
-          "`params: {python: PATH}` names an interpreter that has it; `pip install` it there, or "
-          "put it on PYTHONPATH");
+          "`params: {python: PATH}` names an interpreter that has the package; `pip install` it "
+          "there, or add it to PYTHONPATH");
     if (what.find("not answered") != what.npos)
-      help.emplace_back("`params: {import_timeout: 5m}` waits longer for what it imports");
+      help.emplace_back("`params: {import_timeout: 5m}` waits longer for its imports");
     v.error(draft_, draft_.python->call, concat(draft_.stage.exec.front(), " ", what),
             std::move(help));
   }

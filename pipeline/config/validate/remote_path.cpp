@@ -8,7 +8,8 @@ namespace brigade {
 
 std::optional<std::string> help_of_remote(std::string_view text) {
   if (text.starts_with("pipe:"))
-    return "let the command write files, such as `COMMAND > train-000.tar`, and name those";
+    return "write the output of the command to files (`COMMAND > train-000.tar`), and name those "
+           "files";
   const std::size_t end = text.find("://");
   const auto is_scheme = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+';
@@ -22,7 +23,7 @@ std::optional<std::string> help_of_remote(std::string_view text) {
                                 : scheme == "http" || scheme == "https" ? "curl -fO"
                                                                         : "";
   return concat("copy the files first", copy.empty() ? "" : concat(" (`", copy, "`)"),
-                " or mount what holds them, and write the path");
+                " or mount their storage, and write the path");
 }
 
 }  // namespace brigade

@@ -48,12 +48,12 @@ class SharedCheck {
     });
     if (mapped_by_.empty() && !program)
       error(spec_.name.span, "no stage maps it",
-            concat("write `shared: ", spec_.name.value, "` at the stages that do"));
+            concat("write `shared: ", spec_.name.value, "` at the stages that use it"));
     if (out_.own_part && mapped_by_.size() > 1)
       error(spec_.own_part->span,
-            concat("`access: own_part` divides it among the replicas of one stage, and ", names(),
-                   " map it"),
-            "give each stage a tensor of its own; the program that starts the graph sees all");
+            concat("`access: own_part` divides the tensor among the replicas of one stage, but ",
+                   names(), " map it"),
+            "declare a tensor for each stage; the program that starts the graph sees them all");
   }
 
   void check_init(const Marked<PathSpec>& init) {
@@ -67,17 +67,16 @@ class SharedCheck {
     if (by_stage)
       std::erase_if(fill, [&](StageNumber s) { return v_.drafts[s].spec->name.value != stage; });
     if (out_.own_part) {
-      error(init.span,
-            "`access: own_part`: replica 0 has a part of its own, and cannot fill it all",
+      error(init.span, "`access: own_part`: replica 0 can write only its own part",
             "write `init: zeros` or a file");
     } else if (fill.size() > 1) {
-      error(init.span, concat("replica 0 of ", names(), " would each initialise it"),
-            concat("say which: `init: ", v_.drafts[fill[0]].spec->name.value, ".replica_0`"));
+      error(init.span, concat("replica 0 of ", names(), " would all initialize it"),
+            concat("choose one: `init: ", v_.drafts[fill[0]].spec->name.value, ".replica_0`"));
     } else if (fill.empty()) {
       error(init.span,
             by_stage ? concat("stage ", quote(stage), " does not map it")
-                     : "no stage maps it whose replica 0 could",
-            concat("write `shared: ", spec_.name.value, "` at the stage that initialises it"));
+                     : "no stage maps it, so no replica 0 can initialize it",
+            concat("write `shared: ", spec_.name.value, "` at the stage that initializes it"));
     } else {
       out_.init_stage = fill[0];
     }
@@ -87,22 +86,24 @@ class SharedCheck {
     const std::string path = absolute_path(v_, init.value.path, init.value.origin);
     if (v_.context.metadata.kind(path) != PathKind::file)
       return error(init.span, concat("there is no file ", path),
-                   "`init:` is zeros, replica_0, STAGE.replica_0 or a file of NumPy's (.npy)");
+                   "`init:` is zeros, replica_0, STAGE.replica_0 or a NumPy file (.npy)");
     const auto head = v_.context.metadata.read(path);
     const auto found =
         head ? parse_npy_header(path, head->header) : Result<NpyHeader>(head.error().within(path));
-    if (!found) return error(init.span, found.error().message, "save it by numpy.save()");
+    if (!found) return error(init.span, found.error().message, "save it with numpy.save()");
     const Shape shape = spec_.type.bounds();
     const auto bytes =
         found->bytes + static_cast<std::size_t>(found->shape[0]) * found->sample_bytes;
     if (found->dtype != spec_.type.dtype || found->shape != shape) {
       error(init.span,
-            concat("it is ", dtype_name(spec_.type.dtype), shape_text(shape), ", and ", path,
+            concat("expected ", dtype_name(spec_.type.dtype), shape_text(shape), ", but ", path,
                    " holds ", dtype_name(found->dtype), shape_text(found->shape)),
-            "write the file's dtype and shape, or name another file");
+            "write the dtype and shape of the file, or choose another file");
     } else if (head->file_bytes < bytes) {
-      error(init.span, concat(path, " ends after ", head->file_bytes, " of ", bytes, " bytes"),
-            "save it once more");
+      error(
+          init.span,
+          concat(path, " is truncated: it ends after ", head->file_bytes, " of ", bytes, " bytes"),
+          "save the file again");
     } else {
       out_.init_file = path;
     }
@@ -112,12 +113,12 @@ class SharedCheck {
     out_.save_file = absolute_path(v_, save.value.path, save.value.origin);
     check_written_file(v_, "shared.save", out_.save_file, save.span);
     if (!print_npy_header(spec_.type.dtype, Shape{1}))
-      error(save.span, concat("NumPy's files have no ", dtype_name(spec_.type.dtype)),
-            "keep it as f32");
+      error(save.span, concat("NumPy files do not support ", dtype_name(spec_.type.dtype)),
+            "store it as f32");
     for (const ValidShared& other : v_.shared)
       if (other.save_file == out_.save_file)
-        error(save.span, concat(quote(other.type.name), " is saved in the same file"),
-              "name a file for each");
+        error(save.span, concat(quote(other.type.name), " is saved to the same file"),
+              "choose a different file for each tensor");
   }
 
   Validation& v_;
@@ -139,7 +140,7 @@ void map_by_stage(Validation& v, Draft& draft) {
               {meant           ? concat("did you mean ", quote(*meant), "?")
                : known.empty() ? "declare it at the top level: `shared: {NAME: {dtype: f32, "
                                  "shape: [1000]}}`"
-                               : concat("`shared:` at the top level has ", name_list(known))});
+                               : concat("shared tensors: ", name_list(known))});
     } else if (std::find(mapped.begin(), mapped.end(), index) == mapped.end()) {
       mapped.push_back(index);
     }

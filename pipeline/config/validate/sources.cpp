@@ -34,11 +34,11 @@ bool resolve(Validation& v, Draft& reader, const SourceSpec& source) {
     return false;
   }
   if (&*found == &reader) {
-    v.error(reader, source.span, "reads itself", source_help(v, reader, ""));
+    v.error(reader, source.span, "a stage cannot read itself", source_help(v, reader, ""));
     return false;
   }
   if (found->spec->kind && *found->spec->kind == StageKind::consumer) {
-    v.error(reader, source.span, concat(quote(source.stage), " is a consumer: it has no output"),
+    v.error(reader, source.span, concat(quote(source.stage), " is a consumer, which has no output"),
             source_help(v, reader, ""));
     return false;
   }
@@ -60,7 +60,7 @@ bool check_ports_unique(Validation& v, Draft& draft) {
     for (std::size_t j = 0; j < i; ++j) {
       if (sources[i].port || sources[i].stage != sources[j].stage) continue;
       v.error(draft, sources[i].span, concat("reads ", quote(sources[i].stage), " twice"),
-              {"give the two names: `from: {first: ..., second: ...}`"});
+              {"give the two sources different names: `from: {first: ..., second: ...}`"});
       return false;
     }
   }
@@ -81,7 +81,7 @@ bool check_port_names(Validation& v, const Draft& draft) {
     v.error(draft, source.port ? source.port->span : source.span,
             concat(quote(contract.type), " has no port ", quote(port)),
             {meant ? concat("did you mean ", quote(*meant), "?")
-                   : concat("name its sources: `from: {", join(known, ": STAGE, "), ": STAGE}`")});
+                   : concat("name the sources: `from: {", join(known, ": STAGE, "), ": STAGE}`")});
   }
   return good;
 }
@@ -94,10 +94,11 @@ bool check_join_of_transform(Validation& v, Draft& draft, const Marked<Join>& jo
   if (merge && draft.has_type && draft.stage.type->contract.numbering == Numbering::flat_map)
     return true;
   std::vector<std::string> help{
-      "read each source by a stage of its own, and join their outputs at the consumer"};
-  if (merge) help.insert(help.begin(), "`transform: merge` makes one source of several");
+      "read each source in its own stage, and join their outputs at the consumer"};
+  if (merge) help.insert(help.begin(), "`transform: merge` combines several sources into one");
   v.error(draft, join.span,
-          concat("`join: ", merge ? "merge" : "epochs", "` is for consumers, this is a transform"),
+          concat("`join: ", merge ? "merge" : "epochs",
+                 "` applies to consumers, but this stage is a transform"),
           std::move(help));
   return false;
 }
@@ -107,14 +108,14 @@ bool check_join(Validation& v, Draft& draft) {
   const std::size_t count = spec.sources.size();
   if (count < 2) {
     if (spec.join)
-      v.warning(draft, spec.join->span, "`join` has no effect: there is only one source");
+      v.warning(draft, spec.join->span, "`join` has no effect: the stage has only one source");
     return true;
   }
   bool good = true;
   if (draft.has_type && !draft.stage.type->contract.several_inputs) {
     good = false;
     v.error(draft, *spec.from,
-            concat(quote(draft.stage.type->contract.type), " reads one source, found ", count));
+            concat(quote(draft.stage.type->contract.type), " takes one source, found ", count));
   }
   if (draft.has_type) good = check_port_names(v, draft) && good;
   if (!spec.join) {
@@ -123,8 +124,7 @@ bool check_join(Validation& v, Draft& draft) {
     for (const ValueSpec& value : value_table())
       if (value.scope == KeyScope::stage && value.key == "join")
         help.push_back(concat("`join: ", value.value, "`: ", value.help));
-    v.error(draft, *spec.from,
-            concat("reads ", count, " sources, but does not say how they become one input"),
+    v.error(draft, *spec.from, concat("reads ", count, " sources, but has no `join:`"),
             std::move(help));
     return false;
   }
@@ -139,7 +139,8 @@ bool link(Validation& v, Draft& draft) {
   if (!spec.kind) return false;
   if (*spec.kind == StageKind::producer) return draft.has_sources = true;
   if (!spec.from) {
-    v.error(draft, spec.name.span, "`from:` is missing: a transform or consumer reads a stage",
+    v.error(draft, spec.name.span,
+            "`from:` is missing: transforms and consumers read another stage",
             source_help(v, draft, ""));
     return false;
   }
@@ -162,9 +163,9 @@ void validate_sources(Validation& v) {
     const std::string& name = draft.stage.name;
     v.error(draft, draft.spec->name.span, "no stage reads this stage",
             {"name it in the `from:` of another stage, or delete it",
-             concat("a program reads it by a stage `{consumer: application, from: ", name,
-                    "}`, or by brigade.Loader(graph, output=", quote(name), "), which `brigade ",
-                    "check --output ", name, "` checks")});
+             concat("to read it from a program, add the stage `{consumer: application, from: ",
+                    name, "}` or use brigade.Loader(graph, output=", quote(name),
+                    "), which `brigade ", "check --output ", name, "` checks")});
   }
 }
 

@@ -9,7 +9,7 @@ namespace {
 void settle_cache(Validation& v, Draft& draft) {
   const Span* const take = draft.spec->given("take");
   if (take != nullptr && draft.stage.take != Take::first)
-    v.error(draft, *take, "a cache takes the first of what is above it",
+    v.error(draft, *take, "a cache stores the first samples of its source",
             {"write `limit:` and `take:` at the producer"});
   draft.stage.take = Take::first;
 }
@@ -35,12 +35,12 @@ void check_part(Validation& v, const Draft& draft) {
   for (const auto* given : {draft.spec->find("split"), draft.spec->find("part")})
     if (given != nullptr && !given->good) return;  // said already
   if (split_span == nullptr)
-    return v.error(draft, *part_span, "`part` names a part of `split:`, which is not there",
+    return v.error(draft, *part_span, "`part` needs `split:`, which is missing",
                    {"write the same `split:` at every stage that reads a part of this source"});
   if (part_span == nullptr)
-    return v.error(draft, *split_span, "`split` without `part`: which part is read?",
-                   {concat("`part: NAME`: ", name_list(part_names(split)),
-                           ", or a new name for what the shares leave")});
+    return v.error(draft, *split_span, "`split` needs `part:`, which is missing",
+                   {concat("write `part: NAME`: ", name_list(part_names(split)),
+                           ", or a new name for the rest")});
   if (find_share(split, part) != nullptr) return;
   if (const auto meant = did_you_mean(part, part_names(split)))
     return v.error(draft, *part_span, concat("`split` has no part ", quote(part)),
@@ -49,7 +49,7 @@ void check_part(Validation& v, const Draft& draft) {
   for (const SplitShare& one : split.shares) all += one.share;
   if (all == kWholeShare)
     v.error(draft, *part_span,
-            concat("`split` has no part ", quote(part), ", and its shares leave nothing"),
+            concat("`split` has no part ", quote(part), ", and its shares leave no rest"),
             {concat("its parts are ", name_list(part_names(split)))});
 }
 
@@ -70,14 +70,13 @@ void check_pair(Validation& v, const Draft& first, const Draft& second) {
     if (both_rest)
       v.error(second, *second.spec->given("part"),
               concat(quote(part), " and ", quote(first.stage.part), " of stage ", name,
-                     " would be the same samples: what the shares of `split:` leave"),
+                     " would both be the rest of `split:`, which is the same samples"),
               {concat("give one of them a share: `split: {", part, ": 0.1, ...}` at both stages")});
     if (first.stage.skip == second.stage.skip) return;
   }
   v.error(second, *second.spec->given("split"),
           concat("stage ", name,
-                 " divides the same samples in another way, so that samples "
-                 "would be in the parts of both"),
+                 " divides the same samples differently: some samples would be in both parts"),
           {"write the same `split:` and `skip:` at both"});
 }
 

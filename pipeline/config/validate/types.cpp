@@ -31,7 +31,8 @@ std::string content_text(const StageTypes& types) {
   std::vector<std::string> names;
   for (const StageType& type : types.all())
     names.push_back(concat(type.contract.type, " (", stage_kind_name(type.contract.kind), ")"));
-  return names.empty() ? "it has none" : concat("it has ", name_list(names));
+  return names.empty() ? "the plugin has no stage types"
+                       : concat("its stage types are ", name_list(names));
 }
 
 void report_unknown_type(Validation& v, const Draft& draft, const Marked<std::string>& written) {
@@ -41,23 +42,24 @@ void report_unknown_type(Validation& v, const Draft& draft, const Marked<std::st
     const bool mine = v.context.types.find(name) != nullptr;
     return v.error(draft, span,
                    concat("the plugin ", draft.stage.plugin, " has no ", kind, " ", quote(name)),
-                   {mine ? concat(quote(name), " needs no plugin: leave the line `plugin:` out")
+                   {mine ? concat(quote(name), " needs no plugin: omit the line `plugin:`")
                          : content_text(*draft.plugin)});
   }
   for (const PluginTypes& plugin : v.plugins)
     if (plugin.types->find(name) != nullptr)
-      return v.error(draft, span, concat("unknown ", kind, " ", quote(name)),
-                     {concat("it is in a plugin that another stage names: write `plugin: ",
-                             plugin.file, "`")});
+      return v.error(
+          draft, span, concat("unknown ", kind, " ", quote(name)),
+          {concat("this type is in a plugin of another stage: write `plugin: ", plugin.file, "`")});
   if (name == kExecType)
     return v.error(draft, span, concat("unknown ", kind, " ", quote(name)),
-                   {"of a program write `exec: [PROGRAM, ARGUMENT, ...]` in place of this line"});
+                   {"for a program, write `exec: [PROGRAM, ARGUMENT, ...]` instead of this line"});
   if (name == kMixType)
     return v.error(draft, span, concat("unknown ", kind, " ", quote(name)),
-                   {"a mixture is `mix: {STAGE: SHARE, ...}` in place of this line"});
+                   {"for a mixture, write `mix: {STAGE: SHARE, ...}` instead of this line"});
   if (name == kPythonType)
-    return v.error(draft, span, "a list of types is one process, and Python has its own",
-                   {"write it as a stage of its own: `transform: python`"});
+    return v.error(draft, span,
+                   "a list of types runs in one process, but a Python stage needs its own",
+                   {"write it as a separate stage: `transform: python`"});
   if (const auto known = stage_elsewhere(name))
     return v.error(draft, span, concat("unknown ", kind, " ", quote(name)), {*known});
   const auto meant = similar_type(v, *draft.spec->kind, name);
@@ -87,10 +89,10 @@ bool has_body(Validation& v, const Draft& draft, const StageType& type) {
   if (!draft.spec->plugin || !type.module.starts_with('/') ||
       v.context.metadata.kind(type.module) != PathKind::missing)
     return true;
-  v.error(
-      draft, draft.spec->plugin->span,
-      concat("there is no ", type.module, ", which has the body of ", quote(type.contract.type)),
-      {"it is built with the plugin: copy both into one folder"});
+  v.error(draft, draft.spec->plugin->span,
+          concat("there is no ", type.module, ", which contains the body of ",
+                 quote(type.contract.type)),
+          {"copy it into the folder of the plugin, with which it was built"});
   return false;
 }
 
@@ -118,7 +120,7 @@ void check_plugin_is_needed(Validation& v, const Draft& draft,
   for (const StageType* link : links)
     if (draft.plugin->find(link->contract.type) == link) return;
   v.error(draft, draft.spec->plugin->span,
-          concat("none of the stage types is in the plugin ", draft.stage.plugin),
+          concat("no stage type of the list is in the plugin ", draft.stage.plugin),
           {content_text(*draft.plugin)});
 }
 
@@ -169,25 +171,26 @@ void check_users(Validation& v, Draft& draft) {
     std::vector<std::string> help;
     if (name == "batch")
       help.push_back(
-          "the size of a consumer's batches stands on the stage it reads, or in its "
-          "source: `from: {stage: NAME, batch: 64}`");
-    if (name == "from") help.push_back("a stage that reads others is a transform or a consumer");
+          "write the batch size of a consumer at the stage that it reads, or in its source: `from: "
+          "{stage: NAME, batch: 64}`");
+    if (name == "from") help.push_back("only transforms and consumers read other stages");
     const std::string_view kind = stage_kind_name(draft.stage.kind);
     const bool by_index = key.users == kIndexedProducers || key.users == kDividedProducers;
     const bool stream = draft.stage.kind == StageKind::producer && by_index;
     if (by_index && name != "count")
-      help.push_back(stream ? "a stream is read as it comes: leave out what is not wanted where it "
-                              "is made, or read it from files by index"
-                            : "write it at the producer");
+      help.push_back(
+          stream
+              ? "a stream is read in order: filter it at its source, or read it from files by index"
+              : "write it at the producer");
     v.error(draft, given.span,
-            concat("`", name, "` is for ", users_text(key.users), ", this is ",
+            concat("`", name, "` applies to ", users_text(key.users), ", but this is ",
                    stream ? "a stream" : concat("a ", kind)),
             std::move(help));
   }
 }
 
 std::vector<std::string> key_lines() {
-  std::vector<std::string> lines{"a stage may have"};
+  std::vector<std::string> lines{"keys of a stage:"};
   for (const std::string_view name : key_names(KeyScope::stage)) {
     if (lines.back().size() + name.size() > 90) lines.emplace_back(" ");
     lines.back() += concat(" ", name);
@@ -208,13 +211,13 @@ void report_unknown(Validation& v, Draft& draft) {
       help.push_back(
           concat("it is a parameter of ", quote(contract->type), ": write it below `params:`"));
     } else if (const auto now = renamed_key(KeyScope::stage, name); !now.empty()) {
-      help.push_back(concat("`", name, ":` is called `", now, ":` now"));
+      help.push_back(concat("`", name, ":` is now called `", now, ":`"));
     } else if (const auto known = other_key_help(name, KeyScope::stage)) {
       help.push_back(*known);
     } else if (meant) {
       help.push_back(concat("did you mean \"", *meant, "\"?"));
     } else if (find_key(KeyScope::top, name) != nullptr) {
-      help.push_back(concat("`", name, "` stands at the top level of the file"));
+      help.push_back(concat("`", name, "` belongs at the top level of the file"));
     } else if (param) {
       help.push_back(concat("did you mean \"", *param,
                             "\"?  It is a parameter: write it below "

@@ -95,7 +95,8 @@ void check_written_file(Validation& v, std::string_view key, const std::string& 
     v.diagnostics.error(span, concat("`", key, "`: there is no folder ", folder),
                         {concat("create it: `mkdir -p ", folder, "`")});
   } else if (v.context.metadata.kind(path) == PathKind::folder) {
-    v.diagnostics.error(span, concat("`", key, "`: ", path, " is a folder"), {"name a file in it"});
+    v.diagnostics.error(span, concat("`", key, "`: ", path, " is a folder, expected a file"),
+                        {"choose a file in it"});
   }
 }
 

@@ -20,7 +20,7 @@ Result<std::optional<std::uint64_t>> count_weights(const std::string& path, cons
   if (whole) {
     BRIGADE_ASSIGN(const auto weights, parse_weights_file(path, file.header, column));
     const bool any = std::ranges::any_of(weights, [](double weight) { return weight > 0; });
-    if (!any) return Error{concat(path, ": all weights are 0, so that no sample would come")};
+    if (!any) return Error{concat(path, ": all weights are 0, expected at least one above 0")};
     return std::optional<std::uint64_t>(weights.size());
   }
   if (!column.empty() || !file.header.starts_with("\x93NUMPY"))
@@ -50,8 +50,8 @@ void check_file(Validation& v, Draft& draft, const Span& span) {
     v.error(draft, span,
             concat("`weights`: ", path, " has ", weights_of(**count), ", but the source has ",
                    format_samples(samples)),
-            {"write one for each sample of the source, also for those that `skip:`, `split:` and "
-             "`limit:` leave out"});
+            {"write one weight for each sample of the source, including those that `skip:`, "
+             "`split:` and `limit:` omit"});
 }
 
 /// Of labels whose names are known before the run.
@@ -72,32 +72,29 @@ void check_classes(Validation& v, const Draft& draft, const Span& span) {
   }
   if (missing.empty() || others) return;
   v.error(draft, span, concat("`weights`: no weight for ", class_list(missing)),
-          {"write one for each class, or `others: 1` for all that are not named"});
+          {"write a weight for each class, or `others: 1` for the remaining classes"});
 }
 
 void check_labels(Validation& v, const Draft& draft, const GivenKey& key) {
   if (draft.spec->exec || is_python(draft))
     return v.error(draft, key.span,
                    concat("`", key.key->name,
-                          "` goes by labels that are told before they are read, "
-                          "and a program tells none"),
-                   {"`weights: FILE` has a number for each sample"});
+                          "` needs labels that are known before the run, but a program has none"),
+                   {"write `weights: FILE`, with a number for each sample"});
   if (!draft.has_outputs || draft.stage.outputs.find("label") != nullptr) return;
   v.error(draft, key.span,
-          concat("`", key.key->name, "` goes by the tensor `label`, which ",
-                 quote(draft.stage.type->contract.type), " does not give here"),
-          {"`weights: FILE` has a number for each sample"});
+          concat("`", key.key->name, "` needs the tensor `label`, which ",
+                 quote(draft.stage.type->contract.type), " does not output here"),
+          {"write `weights: FILE`, with a number for each sample"});
 }
 
 void check_shuffle(Validation& v, const Draft& draft, const GivenKey& key) {
   if (draft.stage.shuffle) return;
-  v.warning(
-      draft, key.span,
-      draft.stage.mix.any()
-          ? "without `shuffle: true` nothing is mixed: an epoch has all that it draws from one "
-            "producer, then all from the next"
-          : "without `shuffle: true` samples come in the order of the source, and those that "
-            "come several times do so one after the other");
+  v.warning(draft, key.span,
+            draft.stage.mix.any() ? "without `shuffle: true` nothing is mixed: an epoch reads all "
+                                    "its samples of one producer, then all of the next"
+                                  : "without `shuffle: true` samples keep the order of the source, "
+                                    "and repeated samples follow each other");
 }
 
 void check_weights(Validation& v, Draft& draft) {
@@ -108,11 +105,12 @@ void check_weights(Validation& v, Draft& draft) {
   if (draft.stage.mix.any()) return check_shuffle(v, draft, *draft.spec->find("mix"));
   if (first == nullptr && samples != nullptr)
     return v.error(draft, *samples,
-                   "`samples` is how many `mix:`, `weights:` or `repeat_factor:` draw in an epoch",
-                   {"`limit:` takes fewer of a source"});
+                   "`samples` needs `mix:`, `weights:` or `repeat_factor:`: it sets how many "
+                   "samples they draw per epoch",
+                   {"use `limit:` to read fewer samples of a source"});
   if (first == nullptr || !first->good || (repeat != nullptr && !repeat->good)) return;
   if (weights != nullptr && repeat != nullptr)
-    return v.error(draft, repeat->span, "`weights` and `repeat_factor` say the same thing twice",
+    return v.error(draft, repeat->span, "`weights` and `repeat_factor` cannot be combined",
                    {"keep one of them"});
   if (!draft.stage.weights.file.empty()) check_file(v, draft, weights->value_span);
   if (draft.stage.weights.file.empty()) check_labels(v, draft, *first);

@@ -62,7 +62,7 @@ YamlNode* step_into(YamlNode& node, std::string_view part, const Span& span) {
 std::string found_instead(const YamlNode& node, std::string_view path, std::string_view part) {
   if (node.is_list())
     return concat("`", path, "` is a list of ", node.items.size(), ": ", quote(part),
-                  " is none of 0 to ", node.items.size() - 1);
+                  " is not in 0 to ", node.items.size() - 1);
   return concat("`", path, "` is ", describe(node), ", not a mapping");
 }
 
@@ -70,8 +70,8 @@ void set_path(int file, std::string_view path, YamlNode value, YamlNode& root,
               Diagnostics& diagnostics) {
   for (std::size_t at = 0; const std::string_view part : split(path, '.')) {
     if (part.empty()) {
-      diagnostics.error({{file, 1, static_cast<int>(at) + 1}, 1}, "an empty key between the dots",
-                        {std::string(kSettingHelp)});
+      diagnostics.error({{file, 1, static_cast<int>(at) + 1}, 1},
+                        "expected a key between the dots, found none", {std::string(kSettingHelp)});
       return;
     }
     at += part.size() + 1;
@@ -129,7 +129,7 @@ void apply_setting(const SourceText& source, int file, YamlNode& root, Diagnosti
     return;
   }
   if (std::count(text.begin(), text.begin() + static_cast<long>(equals), '.') >= kYamlDepthMax) {
-    diagnostics.error(whole, concat("a key more than ", kYamlDepthMax, " levels deep"));
+    diagnostics.error(whole, concat("the key is more than ", kYamlDepthMax, " levels deep"));
     return;
   }
   auto value = setting_value(source, file, equals + 1, diagnostics);

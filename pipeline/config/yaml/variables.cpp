@@ -76,7 +76,7 @@ class Expander {
 
   std::optional<Text> expand_text(std::string_view text, int origin, int depth) {
     if (depth > kVariableDepthMax)
-      return fail("${", concat("more than ", kVariableDepthMax, " variables inside variables"));
+      return fail("${", concat("variables are nested more than ", kVariableDepthMax, " deep"));
     Text out{"", origin};
     for (std::size_t at = 0; at < text.size();) {
       if (text[at] != '$') {
@@ -103,7 +103,7 @@ class Expander {
   std::optional<Text> expand_one(std::string_view text, std::size_t& at, int origin, int depth) {
     const std::string_view rest = text.substr(at);
     if (!rest.starts_with("${"))
-      return fail(rest.substr(0, 1), "a single `$`",
+      return fail(rest.substr(0, 1), "expected a variable, found a single `$`",
                   {"write ${name} for a variable, $$ for a dollar sign"});
     const std::size_t end = closing_brace(rest, 2);
     if (end == rest.npos) return fail(rest, "this `${` is never closed");
@@ -113,7 +113,7 @@ class Expander {
     const std::size_t colon = inside.find(":-");
     const std::string name(inside.substr(0, colon));
     if (!is_name(name))
-      return fail(whole, concat(quote(name), " is no name of a variable"),
+      return fail(whole, concat(quote(name), " is not a valid variable name"),
                   {"write ${name} or ${name:-default}, with letters, digits, - and _"});
     auto value = look_up(name, whole, depth);
     if (!value) return std::nullopt;
@@ -148,9 +148,9 @@ class Expander {
       if (known.size() < kCandidatesMax) known.push_back(var);
     if (const auto meant = did_you_mean(name, known))
       return {concat("did you mean \"", *meant, "\"?")};
-    return {concat("it is neither in `vars:` nor in the environment; `--set vars.", name,
+    return {concat("the name is neither in `vars:` nor in the environment; `--set vars.", name,
                    "=VALUE` sets it,"),
-            concat("${", name, ":-VALUE} gives a default")};
+            concat("${", name, ":-VALUE} sets a default")};
   }
 
   std::optional<Text> fail(std::string_view token, std::string message,
@@ -174,7 +174,7 @@ class Expander {
   bool count(std::size_t bytes) {
     bytes_ += bytes;
     if (bytes_ <= kYamlBytesMax) return true;
-    diagnostics_.error(node_->span, "too large: variables repeat each other");
+    diagnostics_.error(node_->span, "too large: the variables expand each other");
     return false;
   }
 

@@ -72,8 +72,8 @@ class Builder : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
     if (found == anchors_.end()) {
-      diagnostics_.error(span_of(mark), "this alias stands inside its own anchor",
-                         {"an alias repeats a value that ended before it"});
+      diagnostics_.error(span_of(mark), "this alias is inside its own anchor",
+                         {"an alias repeats a value that ends before the alias"});
       throw StopReading{};
     }
     const Size size = size_of(found->second);
@@ -127,7 +127,7 @@ class Builder : public YAML::EventHandler {
   void check_tag(const std::string& tag, const YAML::Mark& mark) {
     if (tag.empty() || tag == "?" || tag == "!" || tag == "tag:yaml.org,2002:str") return;
     diagnostics_.error(span_of(mark), "tags (`!...`) are not part of the language",
-                       {"write the value without it"});
+                       {"remove the tag"});
   }
 
   // The library lets a quote run to the end of the text.
@@ -160,10 +160,11 @@ class Builder : public YAML::EventHandler {
     nodes_ += size.nodes;
     bytes_ += size.bytes;
     if (nodes_ <= kYamlNodesMax && bytes_ <= kYamlBytesMax) return;
-    diagnostics_.error(span_of(mark),
-                       concat("too large: more than ", format_count(kYamlNodesMax),
-                              " values once aliases are expanded"),
-                       {"a graph has a few hundred; is an alias repeated inside another one?"});
+    diagnostics_.error(
+        span_of(mark),
+        concat("too large: more than ", format_count(kYamlNodesMax),
+               " values after alias expansion"),
+        {"a graph has a few hundred values; remove aliases that are nested in others"});
     throw StopReading{};
   }
 
@@ -228,15 +229,15 @@ class Builder : public YAML::EventHandler {
     top.skip_value = true;
     top.key_span = span;
     if (key.is_null()) {
-      diagnostics_.error(span, "a key is missing here", {"is there a comma or a colon too many?"});
+      diagnostics_.error(span, "expected a key, found none", {"remove the extra comma or colon"});
     } else if (!key.is_scalar()) {
       diagnostics_.error(span, concat("a key must be text, found ", describe(key)),
-                         {"if this is meant as text, put it in quotes"});
+                         {"put the key in quotes if it is text"});
     } else if (key.text == "<<" && !key.quoted) {
-      diagnostics_.error(span, "merge keys (`<<`) are not part of the language",
-                         {"repeat a whole value with an alias (`params: *common`), or put what is "
-                          "shared in",
-                          "a file of its own: `brigade run base.yaml machine.yaml` merges them"});
+      diagnostics_.error(
+          span, "merge keys (`<<`) are not part of the language",
+          {"repeat a whole value with an alias (`params: *common`), or move the shared part to",
+           "a second file: `brigade run base.yaml machine.yaml` merges them"});
     } else if (const auto [seen, fresh] = top.lines.emplace(key.text, span.mark.line); !fresh) {
       diagnostics_.error(
           span, concat("duplicate key ", quote(key.text)),

@@ -70,8 +70,9 @@ bool explain_no_break_space(const Case& c) {
     const std::string_view line = c.line(number);
     const std::size_t indent = indent_of(line);
     if (!line.substr(indent).starts_with(kNoBreakSpace)) continue;
-    c.diagnostics.error(c.at(number, indent), "a no-break space in the indentation",
-                        {"it looks like a space but is none: type the spaces anew"});
+    c.diagnostics.error(
+        c.at(number, indent), "a no-break space in the indentation",
+        {"it looks like a space but is a different character: type the spaces again"});
     return true;
   }
   return false;
@@ -178,7 +179,7 @@ bool explain_unclosed(const Case& c) {
       c.at(line, column),
       line == c.mark.line
           ? concat("after this `", bracket, "`, a comma or `", close, "` is missing")
-          : concat("this `", bracket, "` is not closed where line ", c.mark.line, " goes on"),
+          : concat("this `", bracket, "` is not closed where line ", c.mark.line, " continues"),
       {brace ? "inside { } write `key: value` pairs with commas between them"
              : "inside [ ] write values with commas between them"});
   return true;
@@ -253,9 +254,9 @@ bool explain_second_colon(const Case& c) {
   const auto colon = colon_of(line);
   const auto at = static_cast<std::size_t>(c.mark.column - 1);
   if (!colon || at <= *colon) return false;
-  c.diagnostics.error(c.at(c.mark.line, at), "a second `: ` in one line",
-                      {"a value with a colon needs quotes; a mapping begins on its own line or "
-                       "stands in { }"});
+  c.diagnostics.error(
+      c.at(c.mark.line, at), "a second `: ` in one line",
+      {"a value with a colon needs quotes; begin a mapping on its own line, or put it in { }"});
   return true;
 }
 
@@ -266,19 +267,21 @@ bool explain_word(const Case& c) {
   static constexpr std::array known = {
       Known{"the referenced anchor is not defined", "this alias has no anchor before it",
             "an anchor is `&name` before a value; text that begins with * needs quotes"},
-      Known{"alias not found", "a `*` without a name", "text that begins with * needs quotes"},
-      Known{"anchor not found", "a `&` without a name", "text that begins with & needs quotes"},
-      Known{"illegal character found while scanning a", "a character that no anchor may have",
+      Known{"alias not found", "expected a name after `*`", "text that begins with * needs quotes"},
+      Known{"anchor not found", "expected a name after `&`",
+            "text that begins with & needs quotes"},
+      Known{"illegal character found while scanning a",
+            "this character is not allowed in an anchor",
             "text that begins with * or & needs quotes"},
       Known{"unknown token", "text cannot begin with this character", "put the text in quotes"},
       Known{"unknown escape character", "unknown escape after the backslash",
-            "in 'single quotes' a backslash stands for itself"},
+            "use 'single quotes' to keep the backslash as it is"},
       Known{"illegal block entry", "a list item (`- `) cannot begin here",
             "begin the list on its own line, below its key"},
-      Known{"illegal flow end", "a closing bracket that nothing opened", ""},
+      Known{"illegal flow end", "this closing bracket has no opening bracket", ""},
       Known{"illegal EOF in scalar", "this quote is never closed", ""},
-      Known{"illegal map value", "a `:` cannot stand here", "text with a colon needs quotes"},
-      Known{"illegal map key", "a `?` cannot stand here", "text that begins with ? needs quotes"},
+      Known{"illegal map value", "unexpected `:`", "text with a colon needs quotes"},
+      Known{"illegal map key", "unexpected `?`", "text that begins with ? needs quotes"},
       Known{"illegal tab", "a tab in the indentation", "YAML indents with spaces"},
   };
   for (const auto& [reason, message, help] : known) {

@@ -50,7 +50,7 @@ void add_held(const RingDemand& demand, RingSlots& ring) {
   }
   if (queued != nullptr) sum.add(concat("queued for ", queued->stage), queued->task);
   if (demand.readers.size() > 1 && demand.way_to_zip > 0)
-    sum.raise_to("for the longest way to a zip",
+    sum.raise_to("for the longest path to a zip",
                  add_saturating(demand.writer.task, demand.way_to_zip));
 }
 
@@ -76,13 +76,13 @@ RingSlots size_ring(const RingDemand& demand) {
   } else {
     const std::uint64_t asked = multiply_saturating(demand.buffers, largest_task(demand));
     ring.buffers_raised = asked < ring.held;
-    Sum(ring).raise_to(concat("asked for by buffers: ", demand.buffers), asked);
+    Sum(ring).raise_to(concat("requested by buffers: ", demand.buffers), asked);
   }
 
   ring.multiple = demand.writer.task;
   for (const RingUser& reader : demand.readers)
     ring.multiple = lcm_saturating(ring.multiple, reader.task);
-  Sum(ring).raise_to(concat("up to a multiple of ", ring.multiple),
+  Sum(ring).raise_to(concat("rounded up to a multiple of ", ring.multiple),
                      round_up(ring.slots, ring.multiple));
   return ring;
 }

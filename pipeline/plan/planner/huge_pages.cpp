@@ -54,7 +54,7 @@ void check_huge_pages(const ValidGraph& graph, const MachineLimits& limits, cons
              limits.huge_pages_free, " of ", limits.huge_pages, " are free",
              runs > 1 ? concat(" for ", runs, " runs") : "", ": ", missing, " are missing"),
       concat("reserve them as root, `sysctl vm.nr_hugepages=",
-             add_saturating(limits.huge_pages, missing), "`, or leave `hugepages:` out")));
+             add_saturating(limits.huge_pages, missing), "`, or omit `hugepages:`")));
 }
 
 }  // namespace brigade

@@ -53,13 +53,14 @@ std::string cores_text(const MachineLimits& limits) {
   const std::string said_by = concat(" (", limits.local_world_said_by, ")");
   std::string text = concat(limits.cores_affinity, " in the affinity mask");
   if (limits.cores_are_its_own)
-    text += concat(" that the launcher gave this one of ", runs, " runs", said_by);
+    text += concat(" that the launcher assigned to this run, one of ", runs, " runs", said_by);
   if (limits.cores_quota > 0) text += concat(", the cgroup's quota is ", limits.cores_quota);
   if (runs == 1 || (limits.cores_are_its_own && limits.cores_quota == 0)) return text;
-  text += limits.cores_are_its_own ? " for all" : concat(", shared by ", runs, " runs", said_by);
+  text += limits.cores_are_its_own ? " for all of them"
+                                   : concat(", shared by ", runs, " runs", said_by);
   const std::vector<int> own = own_cpus(limits);
   if (own.empty()) return text;
-  return concat(text, "; this one (", limits.local_rank_said_by, ") runs on ", cpus_text(own));
+  return concat(text, "; this run (", limits.local_rank_said_by, ") runs on ", cpus_text(own));
 }
 
 MemoryRoom memory_room(const MachineLimits& limits, std::uint64_t asked_bytes) {
@@ -73,7 +74,7 @@ MemoryRoom memory_room(const MachineLimits& limits, std::uint64_t asked_bytes) {
           : group_limit - std::min(group_limit, limits.cgroup_memory_used_bytes);
 
   MemoryRoom room{share(limits.memory_available_bytes), "MemAvailable"};
-  if (share(group_left) < room.bytes) room = {share(group_left), "what the cgroup has left"};
+  if (share(group_left) < room.bytes) room = {share(group_left), "free memory of the cgroup"};
   if (room.bytes != kNoLimit && runs_on(limits) > 1)
     room.limit += concat(", shared by ", limits.local_world_size, " runs");
   if (asked_bytes != 0 && asked_bytes <= room.bytes) room = {asked_bytes, "memory:"};
@@ -82,7 +83,7 @@ MemoryRoom memory_room(const MachineLimits& limits, std::uint64_t asked_bytes) {
 
 MemoryRoom address_space_room(const MachineLimits& limits) {
   const std::uint64_t limit = limits.address_space_bytes_max;
-  if (limit >= kAddressSpaceBytes) return {kAddressSpaceBytes, "what a process can map"};
+  if (limit >= kAddressSpaceBytes) return {kAddressSpaceBytes, "address space of a process"};
   return {limit - std::min(limit, limits.address_space_used_bytes), "RLIMIT_AS, `ulimit -v`"};
 }
 

@@ -43,9 +43,10 @@ bool check_shared_memory(const ValidGraph& graph, const MachineLimits& limits, c
     if (!memory && shared.bytes <= limits.file_bytes_max) continue;
     problems.push_back(
         {graph.shared[i].mark, "",
-         concat(shared_needs(shared), memory ? " of memory, " : ", a memory file may have ",
-                format_size(memory ? room.bytes : limits.file_bytes_max),
-                memory ? concat(" are there (", room.limit, ")") : " (RLIMIT_FSIZE, `ulimit -f`)"),
+         concat(
+             shared_needs(shared), memory ? " of memory, " : ", but a memory file is limited to ",
+             format_size(memory ? room.bytes : limits.file_bytes_max),
+             memory ? concat(" are available (", room.limit, ")") : " (RLIMIT_FSIZE, `ulimit -f`)"),
          "make its `shape:` smaller"});
   }
   return problems.size() == before;
@@ -122,7 +123,7 @@ void check_total(const ValidGraph& graph, const MachineLimits& limits, const Pla
     problems.push_back(problem_of(
         graph, plan, rings.front(),
         concat("the graph needs ", format_size(needed), " of memory, ", format_size(room.bytes),
-               " are there (", room.limit, "): ", largest_edges(plan, rings))));
+               " are available (", room.limit, "): ", largest_edges(plan, rings))));
   const MemoryRoom space = address_space_room(limits);
   std::uint64_t mapped = add_saturating(worst_bytes(plan), huge_bytes(plan));
   for (const PlanStage& stage : plan.stages)
@@ -131,7 +132,7 @@ void check_total(const ValidGraph& graph, const MachineLimits& limits, const Pla
     problems.push_back(
         problem_of(graph, plan, rings.front(),
                    concat("the graph needs ", format_size(mapped), " of address space, ",
-                          format_size(space.bytes), " are there (", space.limit,
+                          format_size(space.bytes), " are available (", space.limit,
                           "): ", largest_edges(plan, rings))));
 }
 
@@ -140,11 +141,11 @@ void check_cache_file(const ValidGraph& graph, const MachineLimits& limits, cons
   if (cache_file(stage).empty()) return;
   const std::uint64_t bytes = add_saturating(stage.cache.bytes, kCacheHeaderBytes);
   if (bytes <= limits.file_bytes_max) return;
-  problems.push_back(
-      problem_at(graph.stages[plan.stages.number_of(stage)],
-                 concat(cache_needs(stage), " in ", cache_file(stage), ", a file may have ",
-                        format_size(limits.file_bytes_max), " (RLIMIT_FSIZE, `ulimit -f`)"),
-                 kCacheHelp));
+  problems.push_back(problem_at(
+      graph.stages[plan.stages.number_of(stage)],
+      concat(cache_needs(stage), " in ", cache_file(stage), ", but a file is limited to ",
+             format_size(limits.file_bytes_max), " (RLIMIT_FSIZE, `ulimit -f`)"),
+      kCacheHelp));
 }
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
@@ -267,7 +268,7 @@ void check_memory(const ValidGraph& graph, const MachineLimits& limits, Plan& pl
           graph, plan, stage,
           concat(memory_segment_bytes(*stage) > stage->ring.bytes ? cache_needs(*stage)
                                                                   : edge_needs(plan, *stage),
-                 ", a memory file may have ", format_size(limits.file_bytes_max),
+                 ", but a memory file is limited to ", format_size(limits.file_bytes_max),
                  " (RLIMIT_FSIZE, `ulimit -f`)")));
   }
 }
@@ -275,11 +276,11 @@ void check_memory(const ValidGraph& graph, const MachineLimits& limits, Plan& pl
 void check_descriptors(const MachineLimits& limits, const Plan& plan, PlanProblems& problems) {
   const std::uint64_t needed = add_saturating(descriptors_needed(plan), limits.descriptors_used);
   if (needed <= limits.descriptors_hard) return;
-  problems.push_back(
-      {SourceMark{}, "",
-       concat("the graph needs ", needed, " file descriptors for its ", plan.replicas,
-              " replicas, ", limits.descriptors_hard, " are allowed (RLIMIT_NOFILE, `ulimit -Hn`)"),
-       "raise the hard limit, or make replicas: smaller"});
+  problems.push_back({SourceMark{}, "",
+                      concat("the graph needs ", needed, " file descriptors for its ",
+                             plan.replicas, " replicas, but  ", limits.descriptors_hard,
+                             " are allowed (RLIMIT_NOFILE, `ulimit -Hn`)"),
+                      "raise the hard limit, or make replicas: smaller"});
 }
 
 }  // namespace brigade

@@ -137,7 +137,7 @@ void size_skip_lists(Plan& plan) {
       plan.warnings.push_back(
           concat("stage ", quote(stage.name), ": on_error: skip: ", stage.on_error.count_max,
                  plan.epochs > 1 ? " in every epoch" : "",
-                 " is more than a run can note down; it ends after ", kSkipsMax));
+                 " is more than a run can record; the run ends after ", kSkipsMax, " skips"));
   }
 }
 
@@ -189,13 +189,13 @@ RingDemand demand_of(const Plan& plan, const PlanStage& stage, std::uint64_t buf
 void warn_of_ring(const ValidStage& stage, const RingSlots& ring, Plan& plan) {
   if (ring.buffers_raised)
     plan.warnings.push_back(concat("stage ", quote(stage.name), ": buffers: ", stage.buffers,
-                                   " is less than what its stages hold at once; the plan uses ",
+                                   " is less than its stages hold at once; the plan uses ",
                                    ring.slots, " slots"));
   if (ring.multiple > 2 * ring.held)
     plan.warnings.push_back(concat("stage ", quote(stage.name), ": its ring has ", ring.slots,
                                    " slots where ", ring.held,
-                                   " would do, because its tasks and "
-                                   "its readers' do not fit each other"));
+                                   " would suffice, because the task sizes of the stage and its "
+                                   "readers have a large common multiple"));
 }
 
 void make_rings(const ValidGraph& graph, Plan& plan) {
@@ -248,10 +248,11 @@ void check_device_memory(const ValidGraph& graph, const Plan& plan, PlanProblems
     if (empty != nullptr)
       problems.push_back(problem_at(
           graph.stages[plan.stages.number_of(stage)],
-          concat("`memory: device` is for whole batches, and samples may be missing in those of ",
-                 quote(empty->name),
-                 " (`on_error: {skip: ...}`, filters, streams of several replicas)"),
-          "let `transform: repack` close the gaps above, or leave `memory:` out"));
+          concat(
+              "`memory: device` needs whole batches, but samples may be missing in the batches of ",
+              quote(empty->name),
+              " (`on_error: {skip: ...}`, filters, streams of several replicas)"),
+          "close the gaps upstream with `transform: repack`, or omit `memory:`"));
   }
 }
 
@@ -263,7 +264,7 @@ void check_part(const ValidStage& stage, PlanProblems& problems) {
   if (stage.kind == StageKind::producer && samples > 0 && Subset(stage, 0, samples).size() == 0)
     problems.push_back(problem_at(stage,
                                   concat("its source has ", format_samples(samples),
-                                         ", of which `skip:` and `split:` leave none"),
+                                         ", but `skip:` and `split:` leave none of them"),
                                   "skip fewer, give the part a larger share, or add samples"));
 }
 

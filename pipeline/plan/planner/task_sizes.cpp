@@ -41,7 +41,7 @@ std::uint64_t round_of(const ValidStage& stage, std::uint64_t task) {
 void check_batch(const ValidGraph& graph, const ValidStage& stage, PlanProblems& problems) {
   if (!stage.batched) return;
   if (stage.sources.empty() && stage.batch == 0)
-    problems.push_back(problem_at(stage, "it makes batches, but no batch: is given",
+    problems.push_back(problem_at(stage, "it outputs batches, but has no batch:",
                                   concat("write batch: in stage ", quote(stage.name))));
   std::uint64_t zipped = 0;
   for (std::size_t i = 0; i < stage.sources.size(); ++i) {
@@ -190,15 +190,15 @@ void check_multiple(const ValidGraph& graph, IndexSpaceNumber index_space, Plan&
   if (multiple <= 2 * std::max(largest, kTaskSlotsDefault)) return;
 
   const auto [first, second] = worst_pair(sizes);
-  const std::string said =
-      concat(size_text(first), " and ", size_text(second),
-             " do not fit each other: an epoch is padded to a multiple of ", multiple, " samples");
+  const std::string said = concat(size_text(first), " and ", size_text(second),
+                                  " do not divide each other: an epoch is padded to a multiple of ",
+                                  multiple, " samples");
   if (multiple <= kPlanMultipleMax) {
     plan.warnings.push_back(concat(said, "; ", cure_text(first, second), " to avoid that"));
     return;
   }
   problems.push_back(problem_at(*second.stage,
-                                concat(said, ", at most ", kPlanMultipleMax, " is possible"),
+                                concat(said, ", expected at most ", kPlanMultipleMax),
                                 cure_text(first, second)));
 }
 

@@ -110,7 +110,7 @@ void check_count(const ValidGraph& graph, const ByStage<std::uint64_t>& replicas
   problems.push_back(
       problem_at(graph.stages[most],
                  concat("the graph has ", total, " replicas, ", replicas[most],
-                        " of them in this stage; at most ", kPlanReplicasMax, " are possible"),
+                        " of them in this stage; expected at most ", kPlanReplicasMax),
                  "write a smaller replicas:"));
 }
 
@@ -144,8 +144,8 @@ void check_threads(const ValidGraph& graph, const ByStage<std::uint64_t>& replic
   if (in_teams > cores && !graph.oversubscribe) {
     problems.push_back(problem_at(
         *largest,
-        concat("replicas with several threads want ", in_teams, " cores (", join(team_terms, " + "),
-               "), ", cores, cores == 1 ? " is there" : " are there"),
+        concat("replicas with several threads need ", in_teams, " cores (", join(team_terms, " + "),
+               "), ", cores, cores == 1 ? " is available" : " are available"),
         "write smaller threads: or replicas:, or oversubscribe: true at the top level"));
   } else if (wanted > cores && !graph.oversubscribe) {
     plan.warnings.push_back(concat(wanted, " threads (", join(terms, " + "), ") share ", cores,
@@ -165,11 +165,11 @@ void check_cpus(const ValidStage& stage, const std::vector<int>& there, Plan& pl
   const std::string found = concat("this process may run on ", cpus_text(there));
   if (missing.size() < stage.cpus.size()) {
     plan.warnings.push_back(concat("stage ", quote(stage.name), ": cpus: ", cpus_text(missing),
-                                   " are left out: ", found));
+                                   " are ignored: ", found));
   } else {
     problems.push_back(
         problem_at(stage, concat("there are no cores ", cpus_text(stage.cpus), " (cpus:); ", found),
-                   "write cores of these, or take cpus: away"));
+                   "write cores from this list, or omit cpus:"));
   }
 }
 

@@ -51,10 +51,10 @@ class Check {
       const std::uint64_t other = index_space_epochs(plan_, queues[queue].index_space);
       if (other == epochs) continue;
       problem(s,
-              concat("join: merge puts the same epochs of its sources together, but ",
+              concat("join: merge combines the same epochs of its sources, but ",
                      quote(queues[1].inputs.front().port), " has ", epochs, " and ",
                      quote(queues[queue].inputs.front().port), " has ", other),
-              "what is above a cache has one epoch: read the cache instead");
+              "stages upstream of a cache run for one epoch: read the cache instead");
       return;
     }
   }
@@ -63,7 +63,7 @@ class Check {
     if (plan_.epochs <= kRecordedEpochsMax) return;
     problem(s,
             concat("epochs: ", plan_.epochs, " is above the limit of ", kRecordedEpochsMax,
-                   " for a stage whose epochs end where its data do"),
+                   " for a stage whose epochs have no known length"),
             "write a smaller number");
   }
 
@@ -71,14 +71,12 @@ class Check {
     if (graph_.stages[s].replicas > 1 && plan_.epochs > 1)
       problem(s,
               concat("a stream with several replicas has one epoch, found epochs: ", plan_.epochs,
-                     ": each replica comes to an end of its own, and none knows of the others'"),
-              "write `epochs: 1`, or take `replicas:` away and share its work one stage below");
+                     ": each replica ends on its own, without knowing when the others end"),
+              "write `epochs: 1`, or omit `replicas:` and share the work one stage downstream");
     const IndexSpaceNumber index_space = plan_.stages[s].queues.front().index_space;
     if (plan_.index_spaces[index_space].sources.size() > 1)
-      problem(s,
-              "a stream cannot be zipped with another source: nobody knows whether their sizes "
-              "agree",
-              "join: merge takes whichever is there");
+      problem(s, "a stream cannot be zipped with another source: their sizes may differ",
+              "use join: merge, which takes samples as they arrive");
     if (plan_.shard.world > 1 && !plan_.stages[s].is_input())
       plan_.warnings.push_back(concat("stage ", quote(plan_.stages[s].name),
                                       " is a stream, which cannot be divided: each of the ",
@@ -90,17 +88,15 @@ class Check {
     const std::string type = quote(stage.type->contract.type);
     if (stage.replicas > 1)
       problem(s,
-              concat(type,
-                     " numbers its outputs in the order in which they come: it has one "
-                     "replica, found ",
+              concat(type, " numbers its outputs in order of arrival: expected one replica, found ",
                      stage.replicas),
-              "take `replicas:` away; share the work in a stage above or below it");
+              "omit `replicas:`; share the work in a stage upstream or downstream");
     if (stage.batched)
       problem(s, concat(type, " is a flat_map and must take samples, not batches"),
               "write takes(Takes::samples) in its contract");
     if (stage.chunk > 0)
-      problem(s, concat(type, " works on one sample after the other: `chunk:` has no effect"),
-              "take it away");
+      problem(s, concat(type, " processes one sample at a time: `chunk:` has no effect"),
+              "omit it");
   }
 
   /// The producer, or the flat_map, that numbers the slots of a stage's ring.
@@ -126,10 +122,10 @@ class Check {
     if (same) return;
     const std::string stage = quote(plan_.stages[by].name);
     problem(s,
-            concat("join: zip puts samples of the same number side by side, but stage ", stage,
-                   " renumbers those of ", quote(renumbered->port)),
-            concat("zip them above ", stage,
-                   "; tensors that a type does not name travel on through it"));
+            concat("join: zip pairs samples by their number, but stage ", stage,
+                   " renumbers the samples of ", quote(renumbered->port)),
+            concat("zip them upstream of ", stage,
+                   "; a stage passes through the tensors that its type does not use"));
   }
 
   bool has_unknown_length(IndexSpaceNumber index_space) const {
@@ -153,17 +149,19 @@ class Check {
       const std::string port = quote(stage.sources[i].port);
       if (stage.sources[i].max_wait_ns && !stream)
         problem(s,
-                concat("max_wait of ", port, ": there is no stream above, every batch gets full"),
-                "take it away");
+                concat("max_wait of ", port,
+                       " has no effect: no upstream stage is a stream, so every batch is full"),
+                "omit it");
       if (!stream && stage.drop_last && stage.fixed && stage.replicas != 1 &&
           has_unknown_length(queue.index_space))
         problem(s,
-                concat("drop_last and assign: fixed drop the last round of an epoch, but of ", port,
-                       " nobody knows which round that is before it is over"),
-                "take one of the two away");
+                concat("drop_last and assign: fixed drop the last round of an epoch, but the last "
+                       "round of ",
+                       port, " is unknown until the epoch ends"),
+                "omit one of the two");
       if (stream && stage.drop_last)
-        problem(s, "drop_last below a stream would drop every batch that is closed early",
-                "take `drop_last:` away");
+        problem(s, "drop_last downstream of a stream would drop every batch that is closed early",
+                "omit `drop_last:`");
     }
   }
 

@@ -71,8 +71,8 @@ const PlanStage* lacks_take_first(const PlanStage& a, const PlanStage& b) {
 std::string how_to_read_alike(const PlanStage& a, const PlanStage& b) {
   if (const PlanStage* const spread = lacks_take_first(a, b))
     return concat("write `take: first` at both (`--set stages.", spread->name, ".take=first`)");
-  return "write the same `split:`, `part:`, `limit:`, `take:` and `seed:` at each; to make a "
-         "larger source shorter, `limit: N` with `take: first`";
+  return "write the same `split:`, `part:`, `limit:`, `take:` and `seed:` at each source; to "
+         "shorten the larger source, write `limit: N` with `take: first`";
 }
 
 std::string both(const PlanStage& first, const PlanStage& second) {
@@ -99,7 +99,7 @@ std::optional<ZippedMismatch> mismatch_of_zipped(const Plan& plan, IndexSpaceNum
           concat("zipped sources cannot draw their samples by `mix:`, `weights:` or "
                  "`repeat_factor:`: ",
                  quote(plan.stages[first].name), " and ", quote(plan.stages[number].name)),
-          "read all that belongs to a sample from one source"};
+          "read all tensors of a sample from one source"};
     const auto [other_stage, other_fan_out] = read_source(plan, first);
     const PlanStage& other = *other_stage;
     const std::uint64_t found_first = found[plan.stages.number_of(other)];
@@ -116,18 +116,17 @@ std::optional<ZippedMismatch> mismatch_of_zipped(const Plan& plan, IndexSpaceNum
       return ZippedMismatch{
           number,
           concat(both(plan.stages[first], plan.stages[number]),
-                 " choose them in different ways, so that they would not fit each other"),
+                 " select samples in different ways, so the pairs would not match"),
           how_to_read_alike(other, source)};
     const std::uint64_t left_first = found_first - std::min(other.skip, found_first);
     const std::uint64_t left_this = found_this - std::min(source.skip, found_this);
     if (neighbours || !known || left_first == left_this) continue;
-    return ZippedMismatch{
-        number,
-        concat(both(plan.stages[first], plan.stages[number]), " have ", format_samples(left_first),
-               " and ", format_samples(left_this),
-               " to choose from, so that what is chosen would not fit each other"),
-        "make the sources equally large, or read the front of each: `limit: N` with `take: first`, "
-        "without `split:`"};
+    return ZippedMismatch{number,
+                          concat(both(plan.stages[first], plan.stages[number]), " have ",
+                                 format_samples(left_first), " and ", format_samples(left_this),
+                                 " to select from, so the selected pairs would not match"),
+                          "make the sources equally large, or read the first samples of each: "
+                          "`limit: N` with `take: first`, without `split:`"};
   }
   return std::nullopt;
 }
@@ -155,12 +154,12 @@ void warn_of_zipped_orders(Plan& plan) {
       const PlanStage& shuffled = first.shuffle ? first : other;
       const PlanStage& plain = first.shuffle ? other : first;
       plan.warnings.push_back(concat(
-          "zipped sources in different orders: ",
+          "zipped sources have different orders: ",
           seeds ? concat(quote(first.name), " and ", quote(other.name),
                          " are shuffled by different seeds")
                 : concat(quote(shuffled.name), " is shuffled, ", quote(plain.name), " is not"),
-          ", so that samples meet which need not belong together; the same `shuffle:` and `seed:` "
-          "at each keeps them together"));
+          ", so samples may be paired that do not belong together; write the same `shuffle:` and "
+          "`seed:` at each source"));
       break;
     }
   }

@@ -47,16 +47,18 @@ class MakerOfMemory {
     if (answer) return answer;
     Error why = answer.error();
     if (ending && why.message.empty())
-      why.message = concat("the process that makes it ", ending_text(*ending));
-    if (!ending && why.message.empty()) why.message = "the process that makes it hung up";
+      why.message = concat("the process that allocates it ", ending_text(*ending));
+    if (!ending && why.message.empty())
+      why.message = "the process that allocates it closed its connection";
     if (!ending)
-      why.message += concat(" (process ", pid, ", which makes it, was killed and does not end)");
+      why.message +=
+          concat(" (process ", pid, ", which allocates it, was killed but does not exit)");
     return why;
   }
 
  private:
   static Error stopped_error() {
-    return Error{"the run was stopped before it was made", Refusal::interrupted};
+    return Error{"the run was stopped before the memory was allocated", Refusal::interrupted};
   }
 
   /// Nothing: it has been left, killed as it is.
@@ -106,8 +108,8 @@ class MakerOfMemory {
     const bool answers = wait(socket, timeout_ms_);
     if (stopped_) return Error{""};  // make() says it
     if (!answers)
-      return Error{
-          concat("it was not made within ", timeout_ms_ / 1000, " s; does `nvidia-smi` answer?")};
+      return Error{concat("it was not allocated within ", timeout_ms_ / 1000,
+                          " s; check that `nvidia-smi` answers")};
     BRIGADE_ASSIGN(auto packet, receive_fd(socket));
     if (!packet) return Error{""};
     if (packet->fd.get() < 0) return Error{packet->text};
@@ -136,8 +138,7 @@ Result<ByStage<OwnedFd>> ask_for_device_memory(const Plan& plan, int plan_fd, Pr
     const PlanStage& stage = plan.stages[s];
     if (!stage.writes_on_device()) continue;
     auto made = maker.make(stage, environment);
-    if (!made)
-      return made.error().within(concat("the device's memory of ", edge_text(plan, stage)));
+    if (!made) return made.error().within(concat("the device memory of ", edge_text(plan, stage)));
     fds[s] = std::move(*made);
   }
   return fds;

@@ -37,7 +37,7 @@ Result<OwnedFd> write_request(const SpawnRequest& request) {
   for (const std::string& entry : request.environment) add(entry);
   OwnedFd file(memfd_create("brigade-request", MFD_CLOEXEC));
   if (file.get() < 0 || !write_all(file.get(), text))
-    return error_of_errno("cannot write what a worker starts from");
+    return error_of_errno("cannot write the start request of a worker");
   return file;
 }
 

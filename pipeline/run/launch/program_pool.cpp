@@ -52,7 +52,7 @@ Result<void> ProgramPool::start() {
 }
 
 Result<void> ProgramPool::restart(int replica) {
-  if (is_program(replica)) return Error{"a program is not started again"};
+  if (is_program(replica)) return Error{"a program cannot be restarted"};
   return others_->restart(replica);
 }
 

@@ -112,15 +112,15 @@ BRIGADE_IN_CHILD int become_worker(void* argument) {
 std::string step_text(Step step, const SpawnRequest& request) {
   switch (step) {
     case Step::death_signal:
-      return "cannot tie a worker's life to the supervisor's";
+      return "cannot set a worker to end with its supervisor";
     case Step::standard_streams:
       return "cannot connect a worker's output";
     case Step::keep:
-      return "cannot hand a descriptor to a worker";
+      return "cannot pass a descriptor to a worker";
     case Step::cpus:
       return "cannot bind a worker to its `cpus:`";
     case Step::folder:
-      return concat("cannot go to the folder ", request.folder);
+      return concat("cannot change to the folder ", request.folder);
     case Step::none:
     case Step::exec:
       break;
@@ -139,7 +139,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 Error cannot_start(const std::string& what, int error, bool script = false) {
   Error cannot = error_of_errno(what, error);
   if (script && (error == ENOEXEC || error == ENOENT))
-    cannot.message += "; does a script say in its first line what runs it (`#!/usr/bin/python3`)?";
+    cannot.message += "; a script needs a first line such as `#!/usr/bin/python3`";
   if (error == EAGAIN)
     cannot.message +=
         "; raise the limit on processes (`ulimit -u`, the cgroup's pids.max) or on address "

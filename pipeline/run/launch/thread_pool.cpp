@@ -70,8 +70,8 @@ Result<std::unique_ptr<ThreadPool>> ThreadPool::create(std::shared_ptr<const voi
                                                        SharedSegments& segments, StageTypes types) {
   for (const PlanStage& stage : plan.stages)
     if (stage.writes_on_device())
-      return Error{concat("stage ", quote(stage.name), " has `memory: device`, which is between ",
-                          "processes: nothing can run it in a thread of this one")};
+      return Error{concat("stage ", quote(stage.name), " has `memory: device`, which needs ",
+                          "separate processes and cannot run in threads")};
   std::unique_ptr<ThreadPool> worker_pool(new ThreadPool(std::shared_ptr<Shared>(
       new Shared{std::move(owner), plan, resume, segments, std::move(types)})));
   BRIGADE_TRY(worker_pool->open_descriptors());
@@ -101,7 +101,7 @@ ThreadPool::~ThreadPool() {
       continue;
     }
     log_error(
-        "a stage does not return, and a thread cannot be ended: it keeps its memory until "
+        "a stage does not return, and a thread cannot be killed: its memory stays allocated until "
         "it returns or the program ends");
     worker.thread.detach();
   }
@@ -120,7 +120,7 @@ Result<void> ThreadPool::start() {
 }
 
 Result<void> ThreadPool::restart(int) {
-  return Error{"threads are not started again; leave --in-process out"};
+  return Error{"threads cannot be restarted; omit --in-process"};
 }
 
 void ThreadPool::Shared::run(int number) {

@@ -47,9 +47,9 @@ void DiskWriter::end(Order order) {
     if (!changed_.wait_for(lock, kDiskPatience, [&] { return over_; })) waits_for = writing_;
   }
   if (!waits_for.empty())
-    lines_.warn(concat("the disk has not taken ", waits_for, " within ",
+    lines_.warn(concat("the disk did not finish writing ", waits_for, " within ",
                        format_duration(kDiskPatience),
-                       "; the run ends when it has, or without it by `kill -9`"));
+                       "; the run ends when the write finishes, or after `kill -9`"));
   thread_.join();
 }
 

@@ -16,12 +16,12 @@ constexpr std::size_t kLinesShown = 3;
 constexpr std::size_t kLineBytesShown = 200;
 
 std::string ending_hint(const Ending& ending, bool lack_of_memory) {
-  if (lack_of_memory) return " (by the kernel, for lack of memory)";
+  if (lack_of_memory) return " (by the kernel: out of memory)";
   if (ending.kind == Ending::Kind::killed && ending.code == SIGKILL) {
-    return " (by hand, or by the kernel for lack of memory)";
+    return " (manually, or by the kernel: out of memory)";
   }
   if (ending.kind == Ending::Kind::killed && ending.code == SIGBUS) {
-    return " (lack of memory, or a file that shrank under its mapping)";
+    return " (out of memory, or a mapped file was truncated)";
   }
   return "";
 }
@@ -92,8 +92,8 @@ Event event_of(const FailureReport& death) {
                          death.ending.clean() ? " before its work was done" : "");
   if (death.ending.clean() && death.is_exec)
     event.help =
-        "a program of `exec:` calls brigade_worker_next() until it says BRIGADE_END, and then"
-        " brigade_worker_close()";
+        "an `exec:` program must call brigade_worker_next() until it returns BRIGADE_END, and then "
+        "brigade_worker_close()";
   event.output = last_output(death.last_lines);
   return event;
 }

@@ -14,10 +14,10 @@ Result<void> QuarantineFile::add(const std::string& stage, const QuarantinedSamp
                                     {"epoch", sample.epoch}, {"index", sample.index},
                                     {"id", sample.id},       {"source", sample.source}};
   const auto file = open_to_append(path_, Existing::file);
-  if (!file) return file.error().within("the list of samples in quarantine");
+  if (!file) return file.error().within("the quarantine list");
   const std::string text = line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   if (write_all(file->get(), text + '\n')) return {};
-  return error_of_errno(concat("cannot write the list of samples in quarantine, ", path_));
+  return error_of_errno(concat("cannot write the quarantine list ", path_));
 }
 
 std::string quarantine_file_name(const std::string& graph) {

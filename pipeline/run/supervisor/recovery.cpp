@@ -62,12 +62,12 @@ Recovery::Decision Recovery::died(const DeadReplica& dead, FailureReport death,
   Event event = event_of(death);
   if (verdict.hopeless)
     return fails(std::move(event),
-                 concat("; ", format_times(kKillsWithoutProgress),
-                        " a worker was killed over this sample and the stage got no further"));
+                 concat("; a worker was killed on this sample ",
+                        format_times(kKillsWithoutProgress), " without progress of the stage"));
   const auto& quarantine = control_.stages[dead.stage].quarantine;
   if (!verdict.poisoned.empty() && !quarantine.contains(verdict.poisoned.back()))
     return fails(std::move(event), concat("; the quarantine is full: ", quarantine.size(),
-                                          " samples have ended their workers"));
+                                          " samples have killed their workers"));
   event.deaths = verdict.deaths;
   event.samples = verdict.poisoned.size();
   Event quarantined;
@@ -112,14 +112,14 @@ Recovery::Decision Recovery::decide(const DeadReplica& dead, const Ending& endin
   // A stage that could not even open will not the next time; being killed is not its doing.
   if (!dead.was_ready && is_own_fault(ending))
     return fails(std::move(event),
-                 stage.is_exec() ? "; it has not asked for a task" : " while it opened");
+                 stage.is_exec() ? "; it has not asked for a task" : " while opening");
 
   const RestartBudget::Decision budget = tallies_.budgets[dead.number].died(ending, now_ns);
   const std::vector<std::string> forget = stages_that_forget(plan_);
   if (budget.restart && stage.saves && !forget.empty())
     return fails(std::move(event),
-                 concat("; the run cannot resume from its checkpoint by itself, since ",
-                        join(forget, ", "), " would lose what it keeps; `--resume` does so"));
+                 concat("; the run cannot resume from its checkpoint automatically, because ",
+                        join(forget, ", "), " would lose its state; resume with `--resume`"));
   if (budget.restart || covers(spec.policy, ending)) {
     event.restarts = budget.used;
     event.restarts_max = spec.burst;

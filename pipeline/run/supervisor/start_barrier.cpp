@@ -86,7 +86,7 @@ Result<std::optional<std::uint64_t>> StartBarrier::size_of_stage(StageNumber sta
     return Error{concat("replicas of one source must find the same samples: ", name(first),
                         " found ", format_samples(size.value_or(0)), ", ", name(number), " found ",
                         format_samples(replica.size.value_or(0)),
-                        "; did its files change while the run started?")};
+                        "; its files must not change while the run starts")};
   }
   return size;
 }
@@ -103,7 +103,7 @@ Result<std::optional<std::uint64_t>> StartBarrier::size_of_cache(const PlanStage
   return Error{concat("the cache \"", stage.name, "\" has room for ",
                       format_samples(stage.cache.slots), ", but its source has ",
                       format_samples(samples), "; write `samples: ", samples,
-                      "` into its `params:`, or keep fewer by `limit:`")};
+                      "` into its `params:`, or store fewer with `limit:`")};
 }
 
 Result<void> StartBarrier::check_zipped(IndexSpaceNumber index_space) const {
@@ -126,14 +126,14 @@ Result<std::optional<IndexSpaceStart>> StartBarrier::start_of(IndexSpaceNumber i
                    stage.is_cache() ? size_of_cache(stage) : size_of_stage(source));
     if (!size) continue;
     if (*size == 0) {
-      return Error{concat("source \"", stage.name, "\" has no samples; look at its `params:`",
+      return Error{concat("source \"", stage.name, "\" has no samples; check its `params:`",
                           stage.limit.any() ? " and `limit:`" : "")};
     }
     if (samples && *samples != *size) {
-      return Error{concat("sources that are zipped need equal sizes: \"", plan_.stages[first].name,
+      return Error{concat("zipped sources need equal sizes: \"", plan_.stages[first].name,
                           "\" has ", format_samples(*samples), ", \"", stage.name, "\" has ",
                           format_samples(*size),
-                          "; `limit: N` with `take: first` makes the larger one shorter")};
+                          "; shorten the larger one with `limit: N` and `take: first`")};
     }
     samples = size;
     first = source;
@@ -143,9 +143,9 @@ Result<std::optional<IndexSpaceStart>> StartBarrier::start_of(IndexSpaceNumber i
   if (*samples > kSampleNumbersMax / fan_out ||
       plan_.epochs > kSampleNumbersMax / fan_out / (*samples + planned.multiple)) {
     return Error{concat("source \"", plan_.stages[first].name, "\" has ", format_samples(*samples),
-                        ", and ", format_count(plan_.epochs), " epochs of them",
+                        ", which over ", format_count(plan_.epochs), " epochs",
                         fan_out == 1 ? "" : concat(", times ", fan_out, ","),
-                        " are more than the 2^48 that can be numbered; lower `epochs:`")};
+                        " exceed the limit of 2^48; lower `epochs:`")};
   }
   return std::optional<IndexSpaceStart>{
       {index_space, *samples, epoch_period(*samples, planned.multiple)}};

@@ -117,13 +117,13 @@ void Supervisor::on_stop(int signal) {
   if (resumes) outcome_.end = RunEnd::stopped;
   if (state_ == State::ending) return;
   if (state_ != State::running) {
-    tell_stop(signal, state_ == State::opening ? "stopped before it had started"
-                                               : "ended at once, as asked");
+    tell_stop(signal, state_ == State::opening ? "stopped before the run started"
+                                               : "ended immediately, as requested");
     return end(RunEnd::stopped);
   }
   const auto drain = std::chrono::nanoseconds(setup_.plan.drain_ns);
-  tell_stop(signal, concat("stopping: the line drains, for at most ", format_duration(drain),
-                           "; once more ends it at once"));
+  tell_stop(signal, concat("stopping: the pipeline drains for at most ", format_duration(drain),
+                           "; a second signal ends it immediately"));
   ask_stop(setup_.control);
   state_ = State::stopping;
   deadline_ns_ = setup_.clock.now_ns() + setup_.plan.drain_ns;
@@ -147,7 +147,7 @@ void Supervisor::step_stop() {
   if (setup_.clock.now_ns() < deadline_ns_) return;
   const auto drain = std::chrono::nanoseconds(setup_.plan.drain_ns);
   setup_.lines.warn(
-      concat("the line did not drain within ", format_duration(drain), " (`drain:`): ended"));
+      concat("the pipeline did not drain within ", format_duration(drain), " (`drain:`): ended"));
   end(RunEnd::stopped);
 }
 

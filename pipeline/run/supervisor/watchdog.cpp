@@ -77,8 +77,8 @@ void Watchdog::look_at_opening(const ReplicaLease& lease, std::int64_t now_ns,
   std::string text = concat("has been opening for ", time, ", and others wait for it");
   if (stage.type == kExecType)
     text = concat("has not asked for a task for ", time,
-                  ", and others wait for it: its program calls brigade_worker_attach(), loads what "
-                  "it needs, and calls brigade_worker_next()");
+                  ", and others wait for it: its program must call brigade_worker_attach(), load "
+                  "its data and call brigade_worker_next()");
   findings.push_back({Finding::Act::say, lease.number, std::move(text), stood});
 }
 
@@ -104,7 +104,7 @@ void Watchdog::look_at(const ReplicaLease& lease, std::int64_t now_ns, ProcessCo
              lease.sample ? concat("at sample ", lease.sample->number) : std::string("in one call"),
              " for ", format_nanoseconds(stood), " (`stall_timeout:`)");
   finding.text += concat("; ", watermark_text(lease));
-  if (finding.act == Finding::Act::abort) finding.text += "; aborted, for a backtrace";
+  if (finding.act == Finding::Act::abort) finding.text += "; aborted to print a backtrace";
   if (finding.act == Finding::Act::kill) finding.text += "; killed";
   findings.push_back(std::move(finding));
 }
@@ -116,8 +116,8 @@ std::string Watchdog::watermark_text(const ReplicaLease& lease) const {
   const std::uint64_t task = queues[queue].task;
   const std::uint64_t level = queue_level(control_, lease.stage, queue);
   const bool holds = lease.sample && lease.sample->number / task == level / task;
-  return concat("its stage's watermark is at ", format_count(level),
-                holds ? " and does not move for it" : ", below this task");
+  return concat(holds ? "the stage is stuck at sample " : "the stage is at sample ",
+                format_count(level), holds ? "" : ", before this task");
 }
 
 void Watchdog::look_at_halted(const ReplicaLease& lease, Seen& seen, std::int64_t now_ns,
@@ -128,9 +128,9 @@ void Watchdog::look_at_halted(const ReplicaLease& lease, Seen& seen, std::int64_
   seen.halted = true;
   findings.push_back({Finding::Act::say, lease.number,
                       concat(condition == ProcessCondition::traced
-                                 ? "is held by a debugger"
-                                 : "is stopped (SIGSTOP); `kill -CONT` lets it go on",
-                             "; nothing is lost, the others wait for it")});
+                                 ? "is stopped by a debugger"
+                                 : "is stopped (SIGSTOP); resume it with `kill -CONT`",
+                             "; no data is lost, the others wait for it")});
 }
 
 /// A number that changes when any watermark does.
@@ -158,8 +158,8 @@ void Watchdog::look_at_graph(const std::vector<ReplicaLease>& leases, std::int64
   standstill_said_ = true;
   findings.push_back(
       {Finding::Act::say, -1,
-       concat("nothing has moved for ", format_nanoseconds(now_ns - progress_ns_), ": ",
-              standstill_text(plan_, control_, leases), "; `brigade leases` shows all of it"),
+       concat("no progress for ", format_nanoseconds(now_ns - progress_ns_), ": ",
+              standstill_text(plan_, control_, leases), "; `brigade leases` shows the details"),
        now_ns - progress_ns_});
 }
 

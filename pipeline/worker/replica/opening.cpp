@@ -71,7 +71,7 @@ Result<void> prepare(const Plan& plan, const PlanStage& stage, const StageContra
 Result<std::shared_ptr<Producer>> open_another(const ReplicaSetup& setup, const PlanStage& source,
                                                int replica, bool again, Reporter& reporter) {
   const StageType* type = setup.find_type ? setup.find_type(source) : nullptr;
-  if (type == nullptr || !setup.make_source) return Error{"its type is not known here"};
+  if (type == nullptr || !setup.make_source) return Error{"its type is unknown in this process"};
   auto opened = std::make_shared<OpenedSource>();
   BRIGADE_TRY(prepare(*setup.plan, source, type->contract, opened->opening));
   opened->opening.context.replica = replica;

@@ -86,7 +86,7 @@ Result<void> Replica::State::open_stage() {
   Result<void> opened = guarded([&] { return stage->open(opening.context); });
   opening.context.saved = {};
   if (opened.ok() || !context.resumed().restored) return opened;
-  return opened.error().within(concat("going on from ", plan.saved_file));
+  return opened.error().within(concat("resuming from ", plan.saved_file));
 }
 
 Result<void> Replica::State::open_producer() {
@@ -101,7 +101,7 @@ Result<void> Replica::State::open_producer() {
   if (found == 0) return Error{"its source has no samples"};
   if (subset.size() == 0)
     return Error{concat("its source has ", format_samples(found),
-                        ", of which `skip:` and `split:` ", "leave none")};
+                        ", but `skip:` and `split:` leave none of them")};
   const auto* const source = dynamic_cast<const SkipsInputs*>(producer.get());
   BRIGADE_ASSIGN(const auto skipped_by_source, guarded([&]() -> Result<std::vector<SkippedInputs>> {
                    return source == nullptr ? std::vector<SkippedInputs>() : source->skipped();
@@ -141,14 +141,14 @@ Result<void> Replica::State::check_size() const {
   const PlanQueue& queue = context.stage->queues.front();
   const std::uint64_t resumed = context.resume->index_space(queue.index_space).samples;
   if (resumed != 0 && resumed != *samples)
-    return Error{concat("its source has ", format_samples(*samples), " now and had ",
+    return Error{concat("its source has ", format_samples(*samples), ", but had ",
                         format_count(resumed),
-                        " at the checkpoint; bring them back, or begin anew")};
+                        " at the checkpoint; restore them, or restart from scratch")};
   const std::uint64_t before = context.index_space_of(0).epoch_samples.value.load();
   if (!running() || before == kNever || before == *samples) return {};
-  return Error{concat("its source has ", format_samples(*samples), " now and had ",
+  return Error{concat("its source has ", format_samples(*samples), ", but had ",
                       format_count(before),
-                      " when the run began; did its files change while the run went on?")};
+                      " when the run began; its files must not change during a run")};
 }
 
 /// The same for what its samples are. The first replica that opens says it for all.
@@ -156,16 +156,18 @@ Result<void> Replica::State::check_fingerprint(std::uint64_t fingerprint) const 
   const std::uint64_t resumed = context.resumed().fingerprint;
   if (resumed != 0 && fingerprint != 0 && resumed != fingerprint)
     return Error{
-        "its source has other samples now than at the checkpoint; bring them back, or begin anew"};
+        "its source has different samples now than at the checkpoint; restore them, or restart "
+        "from "
+        "scratch"};
   std::uint64_t first = 0;
   auto& word = context.words().fingerprint->value;
   if (fingerprint == 0 || word.compare_exchange_strong(first, fingerprint) || first == fingerprint)
     return {};
   return Error{running()
-                   ? "its source has other samples now than when the run began; did its files "
-                     "change while the run went on?"
-                   : "its source has other samples than another replica has found; did its "
-                     "files change meanwhile?"};
+                   ? "its source has different samples now than when the run began; its files "
+                     "must not change during a run"
+                   : "its source has different samples than another replica found; its files "
+                     "must not change during a run"};
 }
 
 void Replica::State::prepare_loop() {

@@ -12,11 +12,11 @@ Result<void> settle_call(const Result<Next>& answer, const ReplicaContext& conte
     if (context.stage->may_drop) return {};
     return Error{concat(errors.describe(queue, samples),
                         ": it returned Next::drop, but the contract of ",
-                        quote(context.stage->type), " does not say may_drop()")};
+                        quote(context.stage->type), " does not declare may_drop()")};
   }
   return Error{concat(errors.describe(queue, samples),
                       ": it returned Next::", *answer == Next::wait ? "wait" : "end",
-                      ", which only a stream producer may")};
+                      ", which is reserved for stream producers")};
 }
 
 }  // namespace brigade

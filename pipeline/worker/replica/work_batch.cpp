@@ -98,8 +98,8 @@ class BatchWork final : public CallWork {
   static Result<void> check_contiguous(const SlotStates& states) {
     if (states.contiguous()) return {};
     return Error{
-        "samples are missing in the middle of a batch (they are in quarantine, or left out where "
-        "this run goes on), and with `memory: device` it cannot be closed up; leave that out"};
+        "samples are missing in the middle of a batch (quarantined, or finished before this run "
+        "resumed), and `memory: device` cannot close the gap; omit `memory:`"};
   }
 
   /// Under `assign: fixed` the tasks of a round are short together, so that counts stay equal.

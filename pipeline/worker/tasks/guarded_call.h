@@ -21,7 +21,7 @@ auto guarded(Call&& call) -> decltype(call()) {
   } catch (const std::exception& exception) {
     return Error{first_line(exception.what())};
   } catch (...) {
-    return Error{"an exception that is no std::exception"};
+    return Error{"an exception that is not a std::exception"};
   }
 }
 

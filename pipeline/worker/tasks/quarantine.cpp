@@ -52,8 +52,8 @@ Result<void> Quarantine::skipped(QueueNumber queue, std::span<const SampleInfo> 
                                     errors_->source_name(queue, sample)});
   }
   const Error cause{concat(
-      context_.stage->batched ? "the batch" : "it", " has ended its worker ", format_times(deaths),
-      context_.stage->on_error.skip ? "" : "; `on_error: {skip: N}` would go on without it")};
+      context_.stage->batched ? "the batch" : "it", " has killed its worker ", format_times(deaths),
+      context_.stage->on_error.skip ? "" : "; write `on_error: {skip: N}` to continue without it")};
   if (context_.stage->batched) return errors_->failed(queue, samples, cause);
   for (const SampleInfo& sample : samples) BRIGADE_TRY(errors_->failed(queue, {&sample, 1}, cause));
   return {};

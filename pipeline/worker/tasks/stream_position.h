@@ -30,9 +30,9 @@ inline Result<StreamPosition> stream_position(const ReplicaContext& context) {
   if (level > context.resume->index_space(context.stage->queues.front().index_space).start) {
     const SlotHeader& last = *context.own_ring().headers(level - 1);
     if (last.number != level - 1) {
-      return Error{concat("it cannot go on where it was: the buffer of sample ", level - 1,
-                          ", which it gave last, says that it holds sample ", last.number,
-                          "; a stage of this graph has written outside its outputs")};
+      return Error{concat("it cannot continue at its last position: the buffer of sample ",
+                          level - 1, ", its last output, holds sample ", last.number,
+                          "; a stage of this graph wrote outside its outputs")};
     }
     const bool padding = last.state == SlotState::pad;
     place = {last.epoch, last.index + (padding ? 0 : 1), padding};

@@ -43,10 +43,10 @@ Result<void> check_pixels(const AugmentListParams& params, PictureSize size,
                           std::int64_t channels) {
   const std::int64_t threes = std::max(channels, kRgbChannels);
   if (size.pixels() * threes <= params.pixels_max * kRgbChannels) return {};
-  return Error{concat("a picture of ", size.height, " x ", size.width, " pixels",
+  return Error{concat("the image has ", size.height, " x ", size.width, " pixels",
                       channels > kRgbChannels ? concat(" and ", channels, " channels") : "",
                       "; pixels_max is ", params.pixels_max,
-                      channels > kRgbChannels ? ", for three channels" : "")};
+                      channels > kRgbChannels ? " (for three channels)" : "")};
 }
 
 /// What the list makes of pictures of a type.
@@ -68,7 +68,8 @@ class ResultSize {
     for (std::size_t i = 0; i < operations_.size(); ++i) {
       auto fits = operations_[i]->accepts(channels);
       if (fits) fits = pass(i);
-      if (fits && pictures() > 1) fits = Error{"nothing can follow what makes several of one"};
+      if (fits && pictures() > 1)
+        fits = Error{"no operation can follow five_crop; move five_crop to the end"};
       if (!fits) return in_operation(params_, i, fits.error());
       pictures_ = operations_[i]->pictures();
     }
@@ -102,8 +103,8 @@ class ResultSize {
                     [](const auto& operation) { return operation->fixed_size().has_value(); });
     if (fixed_later) return {};
     return Error{
-        "pictures of several sizes would still have several; a crop or `resize: {size: [height, "
-        "width]}` behind it gives them one"};
+        "outputs images of several sizes; put a crop or `resize: {size: [height, width]}` after "
+        "it"};
   }
 
   const AugmentListParams& params_;
@@ -118,8 +119,8 @@ class ResultSize {
 Result<void> check_channels(std::string_view name, const std::vector<double>& values,
                             std::int64_t channels) {
   if (values.size() == 1 || static_cast<std::int64_t>(values.size()) == channels) return {};
-  return Error{concat(name, " has ", values.size(), " numbers, the picture has ", channels,
-                      " channels; one number stands for all")};
+  return Error{concat(name, " has ", values.size(), " numbers, the image has ", channels,
+                      " channels; give one number for all channels, or one for each")};
 }
 
 const TensorType& geometry_type() {
@@ -135,11 +136,13 @@ bool gives_geometry(const AugmentListParams& params, const Ports& in) {
 
 Result<void> add_geometry(const Ports& in, std::int64_t pictures, Ports& out) {
   if (pictures > 1)
-    return Error{"geometry cannot follow five_crop, which makes several pictures of one"};
+    return Error{
+        "geometry cannot follow five_crop, which outputs several images for each input; omit one "
+        "of them"};
   const TensorType* const before = in.find("geometry");
   if (before != nullptr && *before != geometry_type())
-    return Error{concat("geometry goes on with that of the stage before, ", geometry_type().text(),
-                        ", found ", before->text())};
+    return Error{
+        concat("expected the input tensor ", geometry_type().text(), ", found ", before->text())};
   out.tensors.push_back(geometry_type());
   return {};
 }
@@ -148,13 +151,13 @@ Result<Ports> augment_outputs(const AugmentListParams& params, const Ports& in) 
   const TensorType& image = *in.find("image");
   const Dim& channels = image.shape[2];
   if (channels.kind != Dim::Kind::exact || channels.size < 1)
-    return Error{concat("expected pictures that all have as many channels, found ", image.text(),
-                        "; decode_image gives them with a number such as `channels: 8`")};
+    return Error{concat("expected images with a fixed number of channels, found ", image.text(),
+                        "; set a number in decode_image, such as `channels: 8`")};
   BRIGADE_TRY(check_channels("mean", params.mean, channels.size));
   BRIGADE_TRY(check_channels("std", params.std, channels.size));
   const bool scaled = params.mean != std::vector<double>{0} || params.std != std::vector<double>{1};
   if (params.dtype == DType::u8 && scaled)
-    return Error{"mean and std need a dtype of floating-point numbers, such as `dtype: f32`"};
+    return Error{"mean and std need a floating-point dtype; write `dtype: f32`"};
   ResultSize result(params, image);
   BRIGADE_TRY(result.follow(channels.size));
   const auto side = [&](std::int64_t size) { return result.exact() ? Dim(size) : up_to(size); };
@@ -164,7 +167,9 @@ Result<Ports> augment_outputs(const AugmentListParams& params, const Ports& in) 
   if (params.layout == PixelLayout::chw) out.tensors[0].shape = {channels, height, width};
   if (result.pictures() > 1) {
     if (!params.targets.entries.empty())
-      return Error{"targets cannot follow five_crop, which makes several pictures of one"};
+      return Error{
+          "targets cannot follow five_crop, which outputs several images for each input; omit one "
+          "of them"};
     auto& sizes = out.tensors[0].shape;
     sizes.insert(sizes.begin(), Dim(result.pictures()));
   }
@@ -176,31 +181,33 @@ Result<Ports> augment_outputs(const AugmentListParams& params, const Ports& in) 
 
 Contract<AugmentListParams> augment_contract() {
   using Params = AugmentListParams;
-  return Contract<Params>("augment",
-                          "Works through a list of operations on each picture, for training.")
+  return Contract<Params>("augment", "Applies a list of operations to each image, for training.")
       .transform()
       .param("operations", &Params::operations,
-             "torchvision's names, such as random_crop, color_jitter, rand_augment "
+             "operations by torchvision's names, such as random_crop, color_jitter, rand_augment "
              "(`brigade docs AUGMENTATION`)")
       .param("targets", &Params::targets,
-             "what belongs to the picture and moves with it: mask, boxes, keypoints "
-             "(`brigade docs AUGMENTATION`)")
+             "annotations that move with the image: mask, boxes, keypoints (`brigade docs "
+             "AUGMENTATION`)")
       .param("geometry", &Params::geometry,
-             "give the tensor `geometry` f32[3, 3]: where places of the picture went "
-             "(`brigade docs AUGMENTATION`)")
+             "output the tensor `geometry` f32[3, 3], which maps input coordinates to output "
+             "coordinates (`brigade docs AUGMENTATION`)")
       .param("pixels_max", &Params::pixels_max, 1, static_cast<double>(kPicturePixelsMax),
-             "of a picture as it comes, and on its way; a larger one is an error")
+             "most pixels of an image, at the input and after each operation; a larger image is an "
+             "error")
       .private_bytes("pixels_max",
                      [](const Params& params) {
                        return static_cast<std::uint64_t>(params.pixels_max) * kWorkBytesPerPixelMax;
                      })
       .choice("dtype", &Params::dtype,
               {{"u8", DType::u8}, {"f32", DType::f32}, {"f16", DType::f16}, {"bf16", DType::bf16}},
-              "of the result; floating-point numbers are (level / 255 - mean) / std")
+              "dtype of the output; floating-point values are (level / 255 - mean) / std")
       .choice("layout", &Params::layout, {{"HWC", PixelLayout::hwc}, {"CHW", PixelLayout::chw}},
-              "order of height, width and channels in the result")
-      .param("mean", &Params::mean, -kScaleMax, kScaleMax, "one number, or one for each channel")
-      .param("std", &Params::std, 1 / kScaleMax, kScaleMax, "one number, or one for each channel")
+              "order of height, width and channels in the output")
+      .param("mean", &Params::mean, -kScaleMax, kScaleMax,
+             "one number for all channels, or one for each")
+      .param("std", &Params::std, 1 / kScaleMax, kScaleMax,
+             "one number for all channels, or one for each")
       .input("image", {DType::u8}, {any_size, any_size, up_to(kPictureChannelsMax)}, "HWC")
       .rest_passes()
       .draws([](const Params& params) {
@@ -296,7 +303,7 @@ class Augment : public Stage {
     TensorSlot slot = out["image"];
     const bool bytes = params_.dtype == DType::u8 && params_.layout == PixelLayout::hwc;
     const Shape shape = image.shape();
-    if (shape.elements() == 0) return Error{concat("the picture is empty: ", shape_text(shape))};
+    if (shape.elements() == 0) return Error{concat("the image is empty: ", shape_text(shape))};
     BRIGADE_TRY(check_pixels(params_, {shape[0], shape[1]}, shape[2]));
     std::uint8_t* const to =
         bytes && !ragged_out_ ? static_cast<std::uint8_t*>(slot.data()) : nullptr;

@@ -19,9 +19,9 @@ Contract<P> with_border(Contract<P> table) {
   return table
       .choice("interpolation", static_cast<Interpolation P::*>(&P::interpolation),
               {{"nearest", Interpolation::nearest}, {"bilinear", Interpolation::bilinear}},
-              "how pixels between pixels are made")
+              "how values between pixels are computed")
       .param("fill", static_cast<std::int64_t P::*>(&P::fill), 0, 255,
-             "level of what lies outside of the picture");
+             "level of the pixels outside the image");
 }
 
 }  // namespace brigade

@@ -165,34 +165,37 @@ void posterize_by(Canvas& canvas, const PosterizeParams& params) {
 }  // namespace
 
 void add_colors(std::vector<OperationType>& types) {
-  constexpr const char* kFactor = "; one number b: from 1 - b to 1 + b";
+  constexpr const char* kFactor = "; a single number b means 1 - b to 1 + b";
   const auto factor = [](const char* what) { return std::string(what) + kFactor; };
   types.push_back(operation<ColorJitter>(
-      Contract<ColorJitter::Params>("color_jitter", "Changes colours, in a random order.")
+      Contract<ColorJitter::Params>(
+          "color_jitter", "Changes brightness, contrast, saturation and hue, in a random order.")
           .param("brightness", &ColorJitter::Params::brightness, 0, 1000,
-                 factor("limits of the factor, 0 is black"))
+                 factor("limits of the factor, where 0 is black"))
           .param("contrast", &ColorJitter::Params::contrast, 0, 1000,
-                 factor("limits of the factor, 0 is the mean grey"))
+                 factor("limits of the factor, where 0 is the mean gray"))
           .param("saturation", &ColorJitter::Params::saturation, 0, 1000,
-                 factor("limits of the factor, 0 is grey"))
+                 factor("limits of the factor, where 0 is gray"))
           .param("hue", &ColorJitter::Params::hue, -0.5, 0.5,
-                 "limits of the turn, 1 is the whole circle; one number h: from -h to h")
+                 "limits of the shift, where 1 is the whole color circle; a single number h means "
+                 "-h to h")
           .param("p", &ColorJitter::Params::p, 0, 1, "probability")));
   types.push_back(operation<RandomGrayscale>(
-      Contract<GrayscaleParams>("random_grayscale", "Grey, in as many channels.")
+      Contract<GrayscaleParams>("random_grayscale",
+                                "Converts to gray, with the same number of channels.")
           .param("p", &GrayscaleParams::p, 0, 1, "probability")));
   types.push_back(
-      operation<Sometimes<invert>>(Contract<ChanceParams>("random_invert", "The negative.")
+      operation<Sometimes<invert>>(Contract<ChanceParams>("random_invert", "Inverts the image.")
                                        .param("p", &ChanceParams::p, 0, 1, "probability")));
   types.push_back(operation<ByChance<SolarizeParams, solarize_by>>(
       Contract<SolarizeParams>("random_solarize", "Inverts the brighter levels.")
           .param("threshold", &SolarizeParams::threshold, 0, 255,
-                 "the darkest level that is inverted")
+                 "levels from here up are inverted")
           .required()
           .param("p", &SolarizeParams::p, 0, 1, "probability")));
   types.push_back(operation<ByChance<PosterizeParams, posterize_by>>(
       Contract<PosterizeParams>("random_posterize", "Keeps the upper bits of each level.")
-          .param("bits", &PosterizeParams::bits, 0, 8, "bits that stay")
+          .param("bits", &PosterizeParams::bits, 0, 8, "number of bits to keep")
           .required()
           .param("p", &PosterizeParams::p, 0, 1, "probability")));
 }

@@ -69,7 +69,8 @@ class Pad : public Operation {
     Result<void> check() const {
       if (padding.size() == 1 || padding.size() == 2 || padding.size() == 4) return {};
       return Error{
-          "padding is [all], [left and right, top and bottom] or [left, top, right, bottom]"};
+          "expected padding as [all], [left and right, top and bottom] or [left, top, right, "
+          "bottom]"};
     }
   };
   explicit Pad(const Params& params) : fill_(static_cast<std::uint8_t>(params.fill)) {
@@ -118,8 +119,8 @@ class FiveCrop : public Operation {
     Result<void> check() const {
       const std::int64_t pixels = kCrops * size.size().pixels();
       if (pixels <= kPicturePixelsMax) return {};
-      return Error{concat("the five crops would have ", pixels, " pixels; all of them have ",
-                          kPicturePixelsMax, " at most")};
+      return Error{concat("the five crops have ", pixels, " pixels in all, more than the limit of ",
+                          kPicturePixelsMax, "; choose a smaller size")};
     }
   };
   explicit FiveCrop(const Params& params) : size_(params.size.size()) {}
@@ -127,7 +128,7 @@ class FiveCrop : public Operation {
     if (in.height >= size_.height && in.width >= size_.width)
       return PictureSize{kCrops * size_.height, size_.width};
     return Error{concat("crops of ", size_.height, " x ", size_.width, " do not fit into ",
-                        in.height, " x ", in.width, " pixels; a resize before it would do")};
+                        in.height, " x ", in.width, " pixels; put a resize before it")};
   }
   std::optional<PictureSize> fixed_size() const override {
     return PictureSize{kCrops * size_.height, size_.width};
@@ -168,10 +169,10 @@ class RandomCrop : public Operation {
   Result<PictureSize> size_of(PictureSize in) const override {
     const PictureSize padded{in.height + 2 * params_.padding, in.width + 2 * params_.padding};
     if (!params_.pad_if_needed && (padded.height < size_.height || padded.width < size_.width))
-      return Error{concat("a crop of ", size_.height, " x ", size_.width, " does not fit into ",
-                          padded.height, " x ", padded.width,
-                          " pixels; `pad_if_needed: true`, a padding, or a resize before it would "
-                          "do")};
+      return Error{
+          concat("a crop of ", size_.height, " x ", size_.width, " does not fit into ",
+                 padded.height, " x ", padded.width,
+                 " pixels; set `pad_if_needed: true` or `padding`, or put a resize before it")};
     return size_;
   }
   std::optional<PictureSize> fixed_size() const override { return size_; }
@@ -224,34 +225,39 @@ void flip_rows(Canvas& canvas) {
     std::memcpy(to + y * row, from + (size.height - 1 - y) * row, static_cast<std::size_t>(row));
 }
 
-constexpr const char* kFillHelp = "level of the pixels that are added";
+constexpr const char* kFillHelp = "level of the added pixels";
 
 }  // namespace
 
 void add_cuts(std::vector<OperationType>& types) {
-  types.push_back(operation<Pad>(
-      Contract<Pad::Params>("pad", "Adds a border.")
-          .param("padding", &Pad::Params::padding, 0, static_cast<double>(kPictureSideMax),
-                 "pixels: [all], [left and right, top and bottom] or [left, top, right, bottom]")
-          .required()
-          .param("fill", &Pad::Params::fill, 0, 255, kFillHelp)));
+  types.push_back(operation<Pad>(Contract<Pad::Params>("pad", "Adds a border.")
+                                     .param("padding", &Pad::Params::padding, 0,
+                                            static_cast<double>(kPictureSideMax),
+                                            "width of the border in pixels: [all], [left and "
+                                            "right, top and bottom] or [left, top, right, bottom]")
+                                     .required()
+                                     .param("fill", &Pad::Params::fill, 0, 255, kFillHelp)));
   types.push_back(operation<CenterCrop>(
       Contract<CenterCrop::Params>("center_crop",
-                                   "The middle; smaller pictures get a black border.")
-          .param("size", &CenterCrop::Params::size, "pixels of a square, or [height, width]")
+                                   "Cuts out the middle; smaller images get a black border.")
+          .param("size", &CenterCrop::Params::size,
+                 "side of a square in pixels, or [height, width]")
           .required()));
   types.push_back(operation<RandomCrop>(
-      Contract<RandomCrop::Params>("random_crop", "A part at a random place.")
-          .param("size", &RandomCrop::Params::size, "pixels of a square, or [height, width]")
+      Contract<RandomCrop::Params>("random_crop", "Cuts out a part at a random position.")
+          .param("size", &RandomCrop::Params::size,
+                 "side of a square in pixels, or [height, width]")
           .required()
           .param("padding", &RandomCrop::Params::padding, 0, static_cast<double>(kPictureSideMax),
-                 "pixels added on every side before")
+                 "pixels added on every side before the crop")
           .param("pad_if_needed", &RandomCrop::Params::pad_if_needed,
-                 "pictures that are too small get a border; otherwise they are an error")
+                 "add a border to images that are too small; without it they are an error")
           .param("fill", &RandomCrop::Params::fill, 0, 255, kFillHelp)));
   types.push_back(operation<FiveCrop>(
-      Contract<FiveCrop::Params>("five_crop", "The corners and the middle, as a stack; comes last.")
-          .param("size", &FiveCrop::Params::size, "pixels of a square, or [height, width]")
+      Contract<FiveCrop::Params>(
+          "five_crop",
+          "Cuts out the four corners and the middle, as a stack; must be the last operation.")
+          .param("size", &FiveCrop::Params::size, "side of a square in pixels, or [height, width]")
           .required()));
   types.push_back(operation<Sometimes<flip_columns>>(
       Contract<ChanceParams>("random_horizontal_flip", "Mirrors left to right.")

@@ -19,9 +19,10 @@ class RandomErasing : public Operation {
     Result<void> check() const {
       for (const auto* range : {&scale, &ratio})
         if (range->size() != 2 || (*range)[0] > (*range)[1])
-          return Error{"scale and ratio are a lower and an upper limit such as [0.02, 0.33]"};
+          return Error{
+              "expected a lower and an upper limit for scale and ratio, such as [0.02, 0.33]"};
       if (!value.empty()) return {};
-      return Error{"value is one level, [0], or one for each channel"};
+      return Error{"expected one level for value, [0], or one for each channel"};
     }
   };
   explicit RandomErasing(const Params& params) : params_(params) {}
@@ -29,7 +30,7 @@ class RandomErasing : public Operation {
     if (params_.value.size() == 1 || static_cast<std::int64_t>(params_.value.size()) == channels)
       return {};
     return Error{concat("value has a level for each of ", params_.value.size(),
-                        " channels, and the pictures have ", channels)};
+                        " channels, the image has ", channels)};
   }
   bool draws() const override { return params_.p > 0; }
   void run(Canvas& canvas, Philox& random) override {
@@ -70,7 +71,7 @@ class RandomErasing : public Operation {
 
 void add_erasing(std::vector<OperationType>& types) {
   types.push_back(operation<RandomErasing>(
-      Contract<RandomErasing::Params>("random_erasing", "Paints over a box at a random place.")
+      Contract<RandomErasing::Params>("random_erasing", "Paints over a box at a random position.")
           .param("p", &RandomErasing::Params::p, 0, 1, "probability")
           .param("scale", &RandomErasing::Params::scale, 0, 1,
                  "limits of the box's share of the area")

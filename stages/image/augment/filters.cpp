@@ -21,8 +21,8 @@ class GaussianBlur : public Operation {
     NumberOrRange sigma{0.1, 2, true};
     double p = 1;
     Result<void> check() const {
-      if (kernel_size % 2 == 0) return Error{"kernel_size is odd"};
-      if (sigma.low <= 0) return Error{"sigma is above 0"};
+      if (kernel_size % 2 == 0) return Error{"kernel_size must be odd"};
+      if (sigma.low <= 0) return Error{"sigma must be above 0"};
       return {};
     }
   };
@@ -30,7 +30,7 @@ class GaussianBlur : public Operation {
   /// The border is a mirror, which has to reach half the kernel far.
   Result<PictureSize> size_of(PictureSize in) const override {
     if (std::min(in.height, in.width) > half()) return in;
-    return Error{concat("a kernel of ", params_.kernel_size, " needs pictures of at least ",
+    return Error{concat("a kernel of ", params_.kernel_size, " needs images of at least ",
                         half() + 1, " x ", half() + 1, " pixels, found ", in.height, " x ",
                         in.width)};
   }
@@ -144,14 +144,15 @@ void add_filters(std::vector<OperationType>& types) {
   types.push_back(operation<GaussianBlur>(
       Contract<GaussianBlur::Params>("gaussian_blur", "Blurs.")
           .param("kernel_size", &GaussianBlur::Params::kernel_size, 1, kKernelMax,
-                 "pixels of the square that is mixed, odd")
+                 "side of the kernel in pixels, an odd number")
           .required()
-          .param("sigma", &GaussianBlur::Params::sigma, 0, 1000, "limits in pixels, or one number")
+          .param("sigma", &GaussianBlur::Params::sigma, 0, 1000,
+                 "limits of the standard deviation in pixels, or one number")
           .param("p", &GaussianBlur::Params::p, 0, 1, "probability")));
   types.push_back(operation<ByChance<SharpnessParams, sharpen_by>>(
       Contract<SharpnessParams>("random_adjust_sharpness", "Sharpens or blurs.")
           .param("sharpness_factor", &SharpnessParams::sharpness_factor, 0, 1000,
-                 "0 blurs, 1 leaves the picture, more sharpens")
+                 "0 blurs, 1 keeps the image as it is, more than 1 sharpens")
           .required()
           .param("p", &SharpnessParams::p, 0, 1, "probability")));
 }

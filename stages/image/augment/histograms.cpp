@@ -68,8 +68,7 @@ void add_histograms(std::vector<OperationType>& types) {
       Contract<ChanceParams>("random_autocontrast", "Stretches each channel's levels to 0 .. 255.")
           .param("p", &ChanceParams::p, 0, 1, "probability")));
   types.push_back(operation<Sometimes<equalize>>(
-      Contract<ChanceParams>("random_equalize",
-                             "Makes each channel's levels about as frequent as each other.")
+      Contract<ChanceParams>("random_equalize", "Equalizes the histogram of each channel.")
           .param("p", &ChanceParams::p, 0, 1, "probability")));
 }
 

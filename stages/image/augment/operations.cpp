@@ -25,9 +25,9 @@ std::vector<OperationType> all_operation_types() {
 Result<std::unique_ptr<Operation>> make_operation(const ListedEntry& entry) {
   if (find_listed(operation_types(), entry.name) == nullptr) {
     if (const auto here = operation_elsewhere(entry.name))
-      return Error{concat("there is no operation ", quote(entry.name), "; write ", *here)};
+      return Error{concat("unknown operation ", quote(entry.name), "; write ", *here)};
     if (const auto known = stage_elsewhere(entry.name))
-      return Error{concat("there is no operation ", quote(entry.name), "; ", *known)};
+      return Error{concat("unknown operation ", quote(entry.name), "; ", *known)};
   }
   return make_listed(operation_types(), entry, "operation");
 }
@@ -61,7 +61,7 @@ std::vector<std::unique_ptr<Operation>> make_operations(const Operations& operat
 Result<void> of_gray_or_rgb(std::int64_t channels) {
   if (channels == kGreyChannels || channels == kRgbChannels) return {};
   return Error{
-      concat("it changes colors of gray or RGB pictures; these have ", channels, " channels")};
+      concat("needs images with 1 (gray) or 3 (RGB) channels, found ", channels, " channels")};
 }
 
 Result<void> parse_param(const ParamValue& value, NumberOrRange& out) {
@@ -81,8 +81,8 @@ Result<void> parse_param(const ParamValue& value, NumberOrRange& out) {
 
 Result<void> NumberOrRange::check(std::string_view name) const {
   if (is_range || low >= 0) return {};
-  return Error{concat(name, ": one number is how far values lie from the middle, and cannot be ",
-                      "negative; found ", low)};
+  return Error{concat(name, ": a single number is the distance from the middle and cannot be ",
+                      "negative, found ", low)};
 }
 
 ParamValue print_param(const NumberOrRange& value) {
@@ -100,8 +100,9 @@ Result<void> parse_param(const ParamValue& value, SidesParam& out) {
   }
   const auto [low, high] = std::minmax(sides.front(), sides.back());
   if (sides.size() > 2 || low < 1 || high > kPictureSideMax || low > kPicturePixelsMax / high)
-    return Error{concat("expected pixels of a square such as 224, or [height, width], from 1 to ",
-                        kPictureSideMax, ", at most ", kPicturePixelsMax, " in all")};
+    return Error{
+        concat("expected the side of a square such as 224, or [height, width], each from 1 to ",
+               kPictureSideMax, " pixels, at most ", kPicturePixelsMax, " in all")};
   out = {sides.front(), sides.back()};
   return {};
 }
@@ -109,8 +110,9 @@ Result<void> parse_param(const ParamValue& value, SidesParam& out) {
 Result<PictureSize> of_bounded_sides(PictureSize size) {
   const std::int64_t longer = std::max(size.height, size.width);
   if (longer <= kPictureSideMax && size.pixels() <= kPicturePixelsMax) return size;
-  return Error{concat("it would have ", size.height, " x ", size.width, " pixels; a side has ",
-                      kPictureSideMax, " at most, a picture ", kPicturePixelsMax)};
+  return Error{concat("the output would have ", size.height, " x ", size.width,
+                      " pixels; the limit is ", kPictureSideMax, " per side, and per image ",
+                      kPicturePixelsMax)};
 }
 
 ParamValue print_param(const SidesParam& value) {

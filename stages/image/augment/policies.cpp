@@ -134,7 +134,7 @@ class RandAugment : public Operation {
     std::int64_t num_magnitude_bins = 31;
     Result<void> check() const {
       if (magnitude < num_magnitude_bins) return {};
-      return Error{"magnitude is below num_magnitude_bins"};
+      return Error{"magnitude must be below num_magnitude_bins"};
     }
   };
   explicit RandAugment(const Params& params) : params_(params) {}
@@ -178,18 +178,21 @@ class TrivialAugment : public Operation {
 }  // namespace
 
 void add_policies(std::vector<OperationType>& types) {
-  constexpr const char* kBinsHelp = "steps of strength";
+  constexpr const char* kBinsHelp = "number of steps of the strength";
   types.push_back(operation<RandAugment>(with_border(
-      Contract<RandAugment::Params>("rand_augment", "RandAugment: some operations of one strength.")
-          .param("num_ops", &RandAugment::Params::num_ops, 0, 100, "operations, one after another")
-          .param("magnitude", &RandAugment::Params::magnitude, 0, kBinsMax, "the step of strength")
+      Contract<RandAugment::Params>("rand_augment",
+                                    "RandAugment: several random operations of the same strength.")
+          .param("num_ops", &RandAugment::Params::num_ops, 0, 100,
+                 "number of operations, applied one after another")
+          .param("magnitude", &RandAugment::Params::magnitude, 0, kBinsMax,
+                 "strength of the operations, a step from 0 to num_magnitude_bins - 1")
           .param("num_magnitude_bins", &RandAugment::Params::num_magnitude_bins, 2, kBinsMax,
                  kBinsHelp))));
-  types.push_back(operation<TrivialAugment>(
-      with_border(Contract<TrivialAugment::Params>("trivial_augment_wide",
-                                                   "TrivialAugment: one operation of any strength.")
-                      .param("num_magnitude_bins", &TrivialAugment::Params::num_magnitude_bins, 2,
-                             kBinsMax, kBinsHelp))));
+  types.push_back(operation<TrivialAugment>(with_border(
+      Contract<TrivialAugment::Params>("trivial_augment_wide",
+                                       "TrivialAugment: one random operation of random strength.")
+          .param("num_magnitude_bins", &TrivialAugment::Params::num_magnitude_bins, 2, kBinsMax,
+                 kBinsHelp))));
 }
 
 }  // namespace brigade

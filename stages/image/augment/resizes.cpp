@@ -18,7 +18,7 @@ class Resize : public Operation {
     bool antialias = true;
     Result<void> check() const {
       if (size.size() == 1 || size.size() == 2) return {};
-      return Error{"size is [pixels of the shorter side] or [height, width]"};
+      return Error{"expected size as [pixels of the shorter side] or [height, width]"};
     }
   };
   explicit Resize(const Params& params) : params_(params) {}
@@ -61,7 +61,7 @@ class RandomResizedCrop : public Operation {
     Result<void> check() const {
       for (const auto* range : {&scale, &ratio})
         if (range->size() != 2 || (*range)[0] > (*range)[1])
-          return Error{"scale and ratio are a lower and an upper limit such as [0.5, 1]"};
+          return Error{"expected a lower and an upper limit for scale and ratio, such as [0.5, 1]"};
       return {};
     }
   };
@@ -94,27 +94,28 @@ Contract<P> with_filter(Contract<P> table) {
               {{"bilinear", ResizeFilter::bilinear},
                {"bicubic", ResizeFilter::bicubic},
                {"nearest", ResizeFilter::nearest}},
-              "how pixels between pixels are made")
+              "how values between pixels are computed")
       .param("antialias", &P::antialias,
-             "whether every pixel counts where the picture shrinks; not of nearest");
+             "use every pixel when the image shrinks; has no effect on nearest");
 }
 
 }  // namespace
 
 void add_resizes(std::vector<OperationType>& types) {
-  types.push_back(operation<RandomResizedCrop>(with_filter(
-      Contract<RandomResizedCrop::Params>("random_resized_crop",
-                                          "A random part, resized to one size.")
-          .param("size", &RandomResizedCrop::Params::size, "pixels of a square, or [height, width]")
-          .required()
-          .param("scale", &RandomResizedCrop::Params::scale, 0, 1,
-                 "limits of the part's share of the area")
-          .param("ratio", &RandomResizedCrop::Params::ratio, 0.01, 100,
-                 "limits of the part's width / height"))));
+  types.push_back(operation<RandomResizedCrop>(
+      with_filter(Contract<RandomResizedCrop::Params>(
+                      "random_resized_crop", "Cuts out a random part and resizes it to one size.")
+                      .param("size", &RandomResizedCrop::Params::size,
+                             "side of a square in pixels, or [height, width]")
+                      .required()
+                      .param("scale", &RandomResizedCrop::Params::scale, 0, 1,
+                             "limits of the part's share of the image area")
+                      .param("ratio", &RandomResizedCrop::Params::ratio, 0.01, 100,
+                             "limits of the part's width / height"))));
   types.push_back(operation<Resize>(
-      with_filter(Contract<Resize::Params>("resize", "Resizes the whole picture.")
+      with_filter(Contract<Resize::Params>("resize", "Resizes the whole image.")
                       .param("size", &Resize::Params::size, 1, static_cast<double>(kPictureSideMax),
-                             "pixels: [shorter side] or [height, width]")
+                             "size in pixels: [shorter side] or [height, width]")
                       .required())));
 }
 

@@ -131,9 +131,10 @@ class RandomAffine : public Operation {
     NumberOrRange shear;
     Result<void> check() const {
       if (translate.size() != 2)
-        return Error{"translate is the largest share of width and of height, such as [0.1, 0.1]"};
+        return Error{
+            "expected translate as the largest shares of width and height, such as [0.1, 0.1]"};
       if (scale.size() != 2 || scale[0] > scale[1])
-        return Error{"scale is a lower and an upper limit such as [0.8, 1.2]"};
+        return Error{"expected a lower and an upper limit for scale, such as [0.8, 1.2]"};
       BRIGADE_TRY(degrees.check("degrees"));
       return shear.check("shear");
     }
@@ -209,26 +210,27 @@ class RandomPerspective : public Operation {
 }  // namespace
 
 void add_warps(std::vector<OperationType>& types) {
-  types.push_back(operation<RandomRotation>(
-      with_border(Contract<RandomRotation::Params>("random_rotation", "Turns about the middle.")
-                      .param("degrees", &RandomRotation::Params::degrees, -360, 360,
-                             "counter-clockwise; one number d: from -d to d")
-                      .required())));
+  types.push_back(operation<RandomRotation>(with_border(
+      Contract<RandomRotation::Params>("random_rotation", "Rotates about the middle.")
+          .param(
+              "degrees", &RandomRotation::Params::degrees, -360, 360,
+              "limits of the angle in degrees, counter-clockwise; a single number d means -d to d")
+          .required())));
   types.push_back(operation<RandomAffine>(with_border(
       Contract<RandomAffine::Params>("random_affine",
-                                     "Turns, shifts, scales and shears about the middle.")
+                                     "Rotates, shifts, scales and shears about the middle.")
           .param("degrees", &RandomAffine::Params::degrees, -360, 360,
-                 "clockwise; one number d: from -d to d")
+                 "limits of the angle in degrees, clockwise; a single number d means -d to d")
           .required()
           .param("translate", &RandomAffine::Params::translate, 0, 1,
-                 "largest shift as a share of [width, height]")
+                 "largest shift, as shares of [width, height]")
           .param("scale", &RandomAffine::Params::scale, 0.001, 1000, "limits of the factor")
           .param("shear", &RandomAffine::Params::shear, -89, 89,
-                 "degrees along the rows; one number d: from -d to d"))));
+                 "limits of the horizontal shear in degrees; a single number d means -d to d"))));
   types.push_back(operation<RandomPerspective>(with_border(
-      Contract<RandomPerspective::Params>("random_perspective", "Moves the corners inwards.")
+      Contract<RandomPerspective::Params>("random_perspective", "Moves the corners inward.")
           .param("distortion_scale", &RandomPerspective::Params::distortion_scale, 0, 1,
-                 "how far at most, as a share of half the picture")
+                 "largest shift of a corner, as a share of half the image")
           .param("p", &RandomPerspective::Params::p, 0, 1, "probability"))));
 }
 

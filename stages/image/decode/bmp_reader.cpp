@@ -41,7 +41,7 @@ class BmpReader : public ImageReader {
     stride_ = static_cast<std::int64_t>(stride);
     const std::size_t begin = number(10, 4);
     if (begin < kFileHeaderBytes + header_bytes_ + (bits_ <= 8 ? 1 : 0))
-      return damaged("its pixels begin where its header or its palette lies");
+      return damaged("its pixel data overlaps its header or palette");
     pixels_at_ = static_cast<std::int64_t>(begin);
     const std::uint64_t left = bytes.size() > begin ? bytes.size() - begin : 0;
     if (left / stride < static_cast<std::uint64_t>(height_))
@@ -99,9 +99,10 @@ class BmpReader : public ImageReader {
     const bool masked = compression_ == kMasked && (bits_ == 16 || bits_ == 32);
     const bool plain = compression_ == kPlain && (few || bits_ == 16 || bits_ == 24 || bits_ == 32);
     if (!masked && !plain)
-      return Error{concat("it is a BMP file of a kind that is not read (", bits_,
-                          " bits, compression ", compression_,
-                          "); palettes, 16, 24 and 32 bits that are not compressed are")};
+      return Error{concat("it is a BMP file of an unsupported kind (", bits_, " bits, compression ",
+                          compression_,
+                          "); expected a palette or uncompressed 16, 24 or 32 bits per pixel; "
+                          "convert the file to PNG")};
     if (few) return read_palette();
     masks_[0] = {bits_ == 16 ? 0x7c00U : 0xff0000U};
     masks_[1] = {bits_ == 16 ? 0x03e0U : 0x00ff00U};
@@ -109,7 +110,9 @@ class BmpReader : public ImageReader {
     for (std::size_t c = 0; masked && c < 3; ++c) {
       masks_[c] = {number(kMasksAt + 4 * c, 4)};
       if (!masks_[c].good())
-        return Error{"it is a BMP file with masks that are no 1 to 8 bits of each colour"};
+        return Error{
+            "it is a BMP file of an unsupported kind: each color mask must have 1 to 8 bits; "
+            "convert the file to PNG"};
     }
     return {};
   }
@@ -120,7 +123,7 @@ class BmpReader : public ImageReader {
     const std::uint32_t all = 1U << bits_;
     const std::uint32_t said = core ? 0 : number(46, 4);
     const std::uint32_t entries = said == 0 ? all : said;
-    if (entries > all) return damaged(concat("its palette has ", entries, " colours"));
+    if (entries > all) return damaged(concat("its palette has ", entries, " colors"));
     std::memset(palette_, 0, sizeof palette_);  // what is not in it is black
     const std::size_t begin = kFileHeaderBytes + header_bytes_;
     for (std::size_t i = 0; i < entries; ++i)

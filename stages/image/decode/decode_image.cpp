@@ -82,8 +82,7 @@ Result<Next> DecodeImage::process(const Inputs& in, Outputs& out) {
   } catch (const std::bad_alloc&) {
     give_back();
     return Error{
-        "there is not enough memory for its pixels; a smaller pixels_max refuses such pictures at "
-        "once"}
+        "not enough memory for its pixels; set a smaller pixels_max to reject such images early"}
         .within(name_);
   }
   return Next::emit;
@@ -101,7 +100,7 @@ Result<std::string_view> DecodeImage::bytes_of(const Inputs& in) {
   if (source_ == ImageSource::encoded) {
     const TensorView encoded = in["encoded"];
     name_ = in.has("path") ? std::string(text_of(in["path"])) : "encoded image";
-    if (encoded.bytes() == 0) return Error{"there are no bytes"};
+    if (encoded.bytes() == 0) return Error{"the tensor has no bytes"};
     return std::string_view(static_cast<const char*>(encoded.data()), encoded.bytes());
   }
   if (source_ == ImageSource::path) {
@@ -138,11 +137,11 @@ Result<ImageHeader> DecodeImage::open(std::string_view bytes, ImageReader& reade
     return Error{concat("it has ", header->width, " x ", header->height, " pixels; pixels_max is ",
                         format_count(params_.pixels_max))};
   if (!params_.channels.all && header->channels != params_.channels.count)
-    return Error{
-        concat("it has ", header->channels, header->channels == 1 ? " channel" : " channels",
-               "; `channels: ", params_.channels.count, "` takes files of ", params_.channels.count,
-               " only, `channels: all` takes any, and `channels: 3` "
-               "gives RGB")};
+    return Error{concat("it has ", header->channels,
+                        header->channels == 1 ? " channel" : " channels",
+                        "; `channels: ", params_.channels.count, "` accepts only files with ",
+                        params_.channels.count,
+                        "; write `channels: all` to accept any number, or `channels: 3` for RGB")};
   if (rgb && header->left_out > 0) say_left_out(header->left_out);
   return header;
 }
@@ -179,8 +178,8 @@ void DecodeImage::say_left_out(int channels) {
     reporter_->log_once(
         "channels",
         concat(name_, " has ", channels, channels == 1 ? " channel" : " channels",
-               " besides its colors and alpha, which the output leaves out; `channels: all` reads "
-               "them. This line is not repeated for other files"));
+               " besides its colors and alpha, and the output omits them; write `channels: all` to "
+               "read them. This message is not repeated for other files"));
   reporter_ = nullptr;
 }
 
@@ -210,12 +209,12 @@ Result<void> DecodeImage::decode_mask(const Cut& cut, const Box& picture, const 
   const auto wrong = [](const std::string& why) { return Error{"its mask: " + why}; };
   const auto bytes = mask_bytes(in);
   if (!bytes) return wrong(bytes.error().message);
-  if (!is_png(*bytes)) return wrong("it is no PNG file");
+  if (!is_png(*bytes)) return wrong("it is not a PNG file");
   if (!masks_) masks_ = make_mask_reader();
   const auto header = masks_->open(*bytes);
   if (!header) return wrong(header.error().message);
   if (header->height != picture.height || header->width != picture.width)
-    return wrong(concat("it has ", header->width, " x ", header->height, " pixels, the picture ",
+    return wrong(concat("it has ", header->width, " x ", header->height, " pixels, the image has ",
                         picture.width, " x ", picture.height));
   const AxisCut& rows = cut.rows;
   const AxisCut& columns = cut.columns;
@@ -258,7 +257,7 @@ Result<std::uint8_t*> DecodeImage::output(const Cut& cut, std::int64_t channels,
   if (params_.ragged()) {
     if (std::max(height, width) > params_.side_max)
       return Error{concat("it has ", width, " x ", height, " pixels, but side_max is ",
-                          params_.side_max, "; a larger side_max, or resize, would do")};
+                          params_.side_max, "; raise side_max, or set resize")};
   }
   if (params_.ragged() || params_.channels.all) BRIGADE_TRY(slot.resize({height, width, channels}));
   std::uint8_t* const image = slot.as<std::uint8_t>().data();

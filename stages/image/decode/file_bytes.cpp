@@ -22,7 +22,7 @@ Result<void> FileBytes::open(const std::string& path) {
   file_.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file_.get() < 0) return error_of_errno("cannot open");
   struct stat status {};
-  if (fstat(file_.get(), &status) != 0) return error_of_errno("cannot look at the file");
+  if (fstat(file_.get(), &status) != 0) return error_of_errno("cannot stat the file");
   if (S_ISDIR(status.st_mode)) return Error{"it is a folder, not a file"};
   if (!S_ISREG(status.st_mode)) return Error{"it is a pipe or a device, not a file"};
   file_bytes_ = static_cast<std::uint64_t>(status.st_size);
@@ -50,14 +50,14 @@ Result<std::string_view> FileBytes::read(const std::string& path, std::int64_t o
   if (offset < 0 || size <= 0 || begin > file_bytes_ ||
       static_cast<std::uint64_t>(size) > file_bytes_ - begin)
     return Error{concat("bytes ", offset, " to ", offset, " + ", size,
-                        " are not in the file, which has ", format_count(file_bytes_))};
+                        " are outside the file, which has ", format_count(file_bytes_), " bytes")};
   return fill(begin, static_cast<std::uint64_t>(size));
 }
 
 Result<std::string_view> FileBytes::fill(std::uint64_t offset, std::uint64_t size) {
   if (size > kImageFileBytesMax)
     return Error{concat("it has ", format_size(size), ", at most ", format_size(kImageFileBytesMax),
-                        " are expected of an image")};
+                        " are allowed for an image file")};
   // Twice as much as before where that is kept: the next file may be a little larger.
   if (size > buffer_.capacity())
     buffer_.at_least(std::max<std::size_t>(size, std::min(2 * buffer_.capacity(), kKeptBytesMax)));

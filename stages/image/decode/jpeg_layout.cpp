@@ -128,8 +128,8 @@ bool jpeg_layout_fits() {
     const bool found = try_jpeg_layout(kDecodeMcuAt);
     if (!found)
       log_warning(
-          "JPEG files are decoded more slowly: this libjpeg is not one of libjpeg-turbo "
-          "2.0 to 3.x as Brigade knows them");
+          "JPEG decoding is slower: the installed libjpeg is not a supported libjpeg-turbo; "
+          "install libjpeg-turbo 2.0 to 3.x");
     return found;
   }();
   return fits;

@@ -18,11 +18,10 @@ struct CodecModule {
   std::string_view what;
 };
 constexpr CodecModule kOwnCodecs{"brigade_imgcodecs.so", kImageCodecsSymbol,
-                                 "WebP and TIFF (built where libwebp and libtiff are installed)"};
+                                 "WebP and TIFF (built if libwebp and libtiff are installed)"};
 constexpr CodecModule kOpenCvCodecs{
     "brigade_opencv_imgcodecs.so", kOpenCvCodecsSymbol,
-    "JPEG 2000, OpenEXR, Radiance HDR and AVIF by OpenCV (built where libopencv-imgcodecs-dev is "
-    "installed)"};
+    "JPEG 2000, OpenEXR, Radiance HDR and AVIF (built if libopencv-imgcodecs-dev is installed)"};
 
 constexpr std::size_t kShownBytes = 8;
 
@@ -83,7 +82,7 @@ Error no_image(std::string_view bytes) {
     for (const char c : bytes.substr(0, kShownBytes))
       what += concat(" ", "0123456789abcdef"[(c >> 4) & 15], "0123456789abcdef"[c & 15]);
   }
-  return Error{concat("it is no JPEG, PNG, WebP, TIFF, BMP or PNM file: ", what)};
+  return Error{concat("not a JPEG, PNG, WebP, TIFF, BMP or PNM file: ", what)};
 }
 
 /// The folder of the file with this code: the modules', or a test's.
@@ -107,11 +106,12 @@ Result<void> open_module(const CodecModule& of, MakeImageReader*& make) {
       continue;
     }
     void* const symbol = dlsym(module, of.symbol);
-    if (symbol == nullptr) return Error{concat(path, " is of another version of Brigade")};
+    if (symbol == nullptr)
+      return Error{concat(path, " belongs to another version of Brigade; reinstall Brigade")};
     make = reinterpret_cast<MakeImageReader*>(symbol);
     return {};
   }
-  return Error{concat("the module that reads ", of.what, " does not open: ", why)};
+  return Error{concat("cannot open the module that reads ", of.what, ": ", why)};
 }
 
 class OtherReader : public ImageReader {

@@ -58,7 +58,7 @@ class PngReader : public ImageReader {
     input_ = {bytes};
     png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &input_, fail, say_nothing);
     if (png_ != nullptr) info_ = png_create_info_struct(png_);
-    if (info_ == nullptr) return Error{"libpng does not start: too little memory?"};
+    if (info_ == nullptr) return Error{"libpng does not start; check the free memory"};
     ImageHeader header;
     if (!guarded([&] { header = read_header(); })) return broken();
     if (numbers_) BRIGADE_TRY(check_numbers());
@@ -123,9 +123,10 @@ class PngReader : public ImageReader {
   Result<void> check_numbers() const {
     if ((png_get_color_type(png_, info_) & PNG_COLOR_MASK_COLOR) != 0 &&
         png_get_color_type(png_, info_) != PNG_COLOR_TYPE_PALETTE)
-      return Error{"it has colours; a mask is gray, or has a palette: a class for each pixel"};
+      return Error{
+          "it is a color image; a mask must be gray or have a palette, one class per pixel"};
     if (png_get_bit_depth(png_, info_) > 8)
-      return Error{"it has 16 bits for each pixel; a mask has at most 8"};
+      return Error{"it has 16 bits per pixel; a mask has at most 8"};
     return {};
   }
 
@@ -161,7 +162,7 @@ class PngReader : public ImageReader {
     // libpng writes as many bytes as it says here, whatever the rows are made for.
     const std::size_t bytes = std::size_t{png_get_image_width(png_, info_)} * channels_;
     if (png_get_rowbytes(png_, info_) != bytes)
-      png_error(png_, "its rows are not as large as its pixels");
+      png_error(png_, "its row size does not match its width");
   }
 
   void read_box(std::uint8_t* row, const Box& box, std::uint8_t* pixels) {

@@ -30,7 +30,7 @@ class PnmReader : public ImageReader {
       BRIGADE_ASSIGN(*numbers[i], next_number());
       if (*numbers[i] < 1) return damaged("a size in its header is 0");
     }
-    if (white_ > kLevelsMax) return damaged(concat("its levels go to ", white_));
+    if (white_ > kLevelsMax) return damaged(concat("its largest level is ", white_));
     ++at_;  // one space
     const std::int64_t row_samples = width_ * samples_;
     stride_ = bits_ ? (width_ + 7) / 8 : row_samples * (white_ > 255 ? 2 : 1);
@@ -110,7 +110,7 @@ class PnmReader : public ImageReader {
 
   /// To the nearest of 255 levels; of two the even one.
   Result<std::uint8_t> scaled(std::int64_t value) const {
-    if (value > white_) return damaged(concat("a level is ", value, ", at most ", white_));
+    if (value > white_) return damaged(concat("a level is ", value, ", expected at most ", white_));
     const std::int64_t twice = 2 * value * 255 + white_;
     std::int64_t level = twice / (2 * white_);
     if (twice % (2 * white_) == 0 && level % 2 != 0 && white_ % 2 == 0) --level;

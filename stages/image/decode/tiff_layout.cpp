@@ -59,20 +59,20 @@ Result<void> check_kind(const TiffLayout& in, bool configured, bool stored) {
                     (inks && stored && (in.bits == 8 || in.bits == 16)) ||
                     (in.photometric == PHOTOMETRIC_PALETTE && (few || in.bits == 8));
   if (!good || in.format != SAMPLEFORMAT_UINT)
-    return Error{concat(
-        "it is a TIFF file of a kind that is not read (photometric ", in.photometric,
-        named(kOtherColors, in.photometric), ", ", in.samples, " x ", in.bits, " bits, format ",
-        in.format, named(kOtherFormats, in.format), "); gray, RGB and palettes of 1 to 16 bits are",
-        inks ? concat("; `channels: ", in.samples, "` gives its inks") : "")};
+    return Error{concat("it is a TIFF file of an unsupported kind (photometric ", in.photometric,
+                        named(kOtherColors, in.photometric), ", ", in.samples, " x ", in.bits,
+                        " bits, format ", in.format, named(kOtherFormats, in.format),
+                        "); expected gray, RGB or a palette with 1 to 16 bits",
+                        inks ? concat("; `channels: ", in.samples, "` reads its inks") : "")};
   if (in.samples > kPictureChannelsMax)
     return Error{concat("it is a TIFF file with ", in.samples, " channels; at most ",
-                        kPictureChannelsMax, " are read")};
+                        kPictureChannelsMax, " are supported")};
   const auto* const end = std::end(kCompressions);
   if (std::find(std::begin(kCompressions), end, in.compression) == end || !configured)
-    return Error{concat("it is a TIFF file with compression ", in.compression,
+    return Error{concat("it is a TIFF file with the unsupported compression ", in.compression,
                         named(kOtherCompressions, in.compression),
-                        ", which is not read; none, LZW, deflate, PackBits, zstd, LZMA, JPEG and "
-                        "fax are, where libtiff has them")};
+                        "; expected none, LZW, deflate, PackBits, zstd, LZMA, JPEG or fax, as far "
+                        "as libtiff supports them; convert the file")};
   return {};
 }
 

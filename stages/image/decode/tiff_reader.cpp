@@ -112,7 +112,7 @@ class TiffReader : public ImageReader {
     TIFFGetFieldDefaulted(tiff_, TIFFTAG_SAMPLEFORMAT, &in.format);
     TIFFGetFieldDefaulted(tiff_, TIFFTAG_ORIENTATION, &in.orientation);
     if (TIFFGetField(tiff_, TIFFTAG_PHOTOMETRIC, &in.photometric) == 0)
-      return Error{"the TIFF data cannot be read: it does not say what its samples mean"};
+      return Error{"the TIFF data cannot be read: it has no photometric interpretation"};
     if (in.orientation < 1 || in.orientation > 8) in.orientation = 1;
     if (in.photometric == PHOTOMETRIC_YCBCR && in.compression == COMPRESSION_JPEG && !in.apart()) {
       TIFFSetField(tiff_, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
@@ -176,12 +176,15 @@ class TiffReader : public ImageReader {
     const std::uint64_t pixel_bytes = (samples * layout_.bits + 7) / 8;
     if (row_bytes * 8 < samples * layout_.bits * layout_.block_width ||
         bytes < row_bytes * layout_.block_height)
-      return Error{"the TIFF data cannot be read: its strips or tiles do not fit its pixels"};
+      return Error{
+          "the TIFF data cannot be read: the size of its strips or tiles does not match its "
+          "pixels"};
     if (bytes > pixels * (stored_ ? pixel_bytes : kPixelBytesMax) + kBlockSlackBytes)
       return Error{stored_ || pixel_bytes <= kPixelBytesMax
-                       ? "the TIFF data cannot be read: its strips or tiles do not fit its pixels"
-                       : concat("its strips or tiles are too large to take RGB from ", samples,
-                                " channels; `channels: ", samples, "` gives all of them")};
+                       ? "the TIFF data cannot be read: the size of its strips or tiles does not "
+                         "match its pixels"
+                       : concat("its strips or tiles are too large to read RGB from ", samples,
+                                " channels; `channels: ", samples, "` reads all of them")};
     BRIGADE_TRY(check_length(row_bytes, y));
     std::uint8_t* const block = block_.at_least(bytes);
     std::memset(block, 0, bytes);  // what the file leaves out
@@ -214,7 +217,9 @@ class TiffReader : public ImageReader {
     const std::uint64_t at = TIFFGetStrileOffset(tiff_, block);
     if (at >= bytes_.size()) return {};
     if (jpeg_frame(bytes_.substr(at, TIFFGetStrileByteCount(tiff_, block))) <= 0xc1) return {};
-    return Error{"it is a TIFF file with progressive or arithmetic JPEG, which is not read"};
+    return Error{
+        "it is a TIFF file with progressive or arithmetic JPEG, which is not supported; convert "
+        "the file"};
   }
 
   /// One sample of a row of the block, as 8 bits.
@@ -300,7 +305,7 @@ class TiffReader : public ImageReader {
     reader.read_ += count;
     if (reader.read_ > reader.bytes_.size() * kReadsMax + kReadSlackBytes) {
       if (reader.error_[0] == 0)
-        std::snprintf(reader.error_, kErrorBytes, "its strips or tiles are the same bytes");
+        std::snprintf(reader.error_, kErrorBytes, "its strips or tiles overlap");
       return 0;
     }
     if (count > 0) std::memcpy(out, reader.bytes_.data() + reader.at_, count);

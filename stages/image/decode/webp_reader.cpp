@@ -11,11 +11,11 @@ namespace {
 std::string_view status_text(VP8StatusCode status) {
   switch (status) {
     case VP8_STATUS_OUT_OF_MEMORY:
-      return "there is not enough memory";
+      return "not enough memory";
     case VP8_STATUS_UNSUPPORTED_FEATURE:
-      return "it has what libwebp does not read";
+      return "libwebp does not support one of its features";
     default:
-      return "its codes are damaged";
+      return "its compressed data is damaged";
   }
 }
 
@@ -27,7 +27,7 @@ class WebpReader : public ImageReader {
     const VP8StatusCode status = WebPGetFeatures(data(), bytes.size(), &features);
     if (status != VP8_STATUS_OK) return broken(status);
     if (features.has_animation != 0)
-      return Error{"it is an animated WebP file; files of one picture are read"};
+      return Error{"it is an animated WebP file; expected a single image"};
     height_ = features.height;
     width_ = features.width;
     channels_ = channels == Channels::stored && features.has_alpha != 0 ? 4 : 3;
@@ -39,7 +39,8 @@ class WebpReader : public ImageReader {
     const auto size = static_cast<std::size_t>(stride * height_);
     std::uint8_t* const pixels = pixels_.at_least(size);
     WebPDecoderConfig config;
-    if (WebPInitDecoderConfig(&config) == 0) return Error{"libwebp is of another version"};
+    if (WebPInitDecoderConfig(&config) == 0)
+      return Error{"the installed libwebp has an incompatible version"};
     config.output.colorspace = channels_ == 4 ? MODE_RGBA : MODE_RGB;  // alpha is not applied
     config.output.is_external_memory = 1;
     config.output.u.RGBA = {pixels, static_cast<int>(stride), size};

@@ -38,7 +38,7 @@ struct Geometry {
 Result<Geometry> geometry_of(const AugmentParams& params, const TensorType& image) {
   if (image.ragged())
     return Error{
-        concat("expected images of one size, found ", image.text(), "; resize them before")};
+        concat("expected images of one size, found ", image.text(), "; resize them upstream")};
   const Shape shape = image.bounds();
   Geometry out{shape[0], shape[1], shape[2], params.pad, shape[0], shape[1]};
   if (params.crop > 0) out.out_height = out.out_width = params.crop;
@@ -47,8 +47,8 @@ Result<Geometry> geometry_of(const AugmentParams& params, const TensorType& imag
     return Error{concat("crop ", params.crop, " does not fit into the padded image of ",
                         out.height + 2 * params.pad, " x ", out.width + 2 * params.pad,
                         " pixels (image ", out.height, " x ", out.width, ", pad ", params.pad,
-                        "): a smaller crop or a pad of at least ",
-                        params.pad + (params.crop - side + 1) / 2, " would")};
+                        "); choose a smaller crop, or a pad of at least ",
+                        params.pad + (params.crop - side + 1) / 2)};
   return out;
 }
 
@@ -58,7 +58,7 @@ Contract<AugmentParams> augment_image_contract() {
       .transform()
       .param("pad", &AugmentParams::pad, 0, kPixelsMax, "pixels of zeros added on every side")
       .param("crop", &AugmentParams::crop, 0, kPixelsMax,
-             "side in pixels of the square cut out at a random place; 0: height and width stay")
+             "side in pixels of the square cut out at a random position; 0: keep height and width")
       .param("flip", &AugmentParams::flip, 0, 1, "probability of mirroring left to right")
       .input("image", {DType::u8}, {any_size, any_size, any_size}, "HWC")
       .rest_passes()

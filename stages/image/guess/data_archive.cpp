@@ -41,8 +41,7 @@ class ArchiveLook {
     struct stat status {};
     if (fd_.get() < 0 || fstat(fd_.get(), &status) != 0)
       return error_of_errno(concat(path_, ": cannot open"));
-    if (!S_ISREG(status.st_mode))
-      return Error{concat(path_, ": it is a folder, a pipe or a device, not a file")};
+    if (!S_ISREG(status.st_mode)) return Error{concat(path_, ": expected a regular file")};
     TarWalk walk([this](std::uint64_t offset, std::size_t size) { return read(offset, size); },
                  static_cast<std::uint64_t>(status.st_size));
     TarMember member;
@@ -53,7 +52,7 @@ class ArchiveLook {
       if (member.is_file) BRIGADE_TRY(note(member));
     }
     if (has_image_) return guess_;
-    return Error{concat(path_, ": has no images in its first members; extensions seen: ",
+    return Error{concat(path_, ": has no images among its first members; extensions found: ",
                         extensions_.empty() ? "none" : concat(".", join(extensions_, ", .")))};
   }
 
@@ -61,7 +60,7 @@ class ArchiveLook {
   Result<std::string_view> read(std::uint64_t offset, std::size_t size) {
     bytes_.resize(size);
     const ssize_t got = read_all_at(fd_.get(), bytes_.data(), size, offset);
-    if (got < 0) return error_of_errno("cannot be read");
+    if (got < 0) return error_of_errno("cannot read");
     return std::string_view(bytes_).substr(0, static_cast<std::size_t>(got));
   }
 

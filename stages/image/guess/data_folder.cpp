@@ -61,7 +61,7 @@ Result<std::optional<std::string>> start_of(const std::string& path) {
   if (file.get() >= 0 && fstat(file.get(), &status) == 0 && !S_ISREG(status.st_mode))
     return std::optional<std::string>();
   auto start = file.get() < 0 ? std::nullopt : read_start(file.get(), kMetadataBytesMax);
-  if (!start) return error_of_errno(concat(path, ": cannot be read"));
+  if (!start) return error_of_errno(concat(path, ": cannot read"));
   return start;
 }
 
@@ -154,14 +154,14 @@ class FolderLook {
     if (classes.with.empty()) return nothing(train);
     if (!folders_.names_in(root).all)
       return Error{concat(root, ": has more than ", format_count(kFolderNamesMax),
-                          " names, more than are counted; write a graph with `brigade init "
-                          "--synthetic`, and `classes:` in it")};
+                          " names, too many to count the classes; start from `brigade init "
+                          "--synthetic` and set `classes:`")};
     if (!classes.without.empty()) return no_images(root, classes);
     data_.classes = std::move(classes.with);
     const std::string test = train.empty() ? "" : split(kTestNames);
     if (!test.empty()) take_test(test);
     if (test.empty() && !train.empty())
-      data_.remark = concat("there is no folder val beside ", train);
+      data_.remark = concat("found no folder val next to ", train);
     return of(Kind::classes);
   }
 
@@ -172,20 +172,21 @@ class FolderLook {
       data_.test = root;
     } else {
       const std::string why =
-          classes.with.empty() ? "it has no folders of classes with images"
+          classes.with.empty() ? "it has no class folders with images"
           : classes.with == data_.classes
-              ? concat("there are no images in ", class_list(classes.without))
-              : concat("its classes are others: ", class_difference(data_.classes, classes.with));
-      data_.remark = concat(root, " is not used to evaluate: ", why);
+              ? concat("found no images in ", class_list(classes.without))
+              : concat("its classes differ: ", class_difference(data_.classes, classes.with));
+      data_.remark = concat(root, " is not used for evaluation: ", why);
     }
   }
 
   Error no_images(const std::string& root, const Folders::Classes& classes) const {
     for (const std::string& name : classes.without)
       if (auto problem = folders_.problem(concat(root, "/", name))) return *std::move(problem);
-    return Error{concat(root, ": there are no images in ", class_list(classes.without), ", but in ",
-                        class_list(classes.with),
-                        ": every folder there is a class; take it away, or fill it")};
+    return Error{
+        concat(root, ": no images in ", class_list(classes.without), ", but images in ",
+               class_list(classes.with),
+               ": every folder there is a class; delete the empty folders or add images to them")};
   }
 
   /// Archives in the folder itself, those for training by their names, or in folders.
@@ -318,9 +319,10 @@ class FolderLook {
       data_.root = folder;
       return {};
     }
-    return Error{concat(below(data_.folder, data_.table), ": its first image, ", image,
-                        ", lies neither in ", data_.folder,
-                        " nor in a folder there; put the table where its paths begin")};
+    return Error{concat(
+        below(data_.folder, data_.table), ": its first image, ", image, ", exists neither in ",
+        data_.folder,
+        " nor in one of its folders; move the table to the folder that its paths are relative to")};
   }
 
   Result<FoundData> nothing(const std::string& train, int depth = 0) {
@@ -328,16 +330,17 @@ class FolderLook {
     const std::string image = folders_.image_in(folder).value_or("");
     auto problem = folders_.problem();
     if (!image.empty() && (!problem || depth == 0))
-      return Error{concat(folder, ": has images, but no folders of classes (", folder,
-                          "/CLASS/*.jpg); for a graph without labels write a list of them and ",
-                          "name it: `find ", folder, " -name '*", image.substr(image.rfind('.')),
+      return Error{concat(folder, ": has images, but no class folders (", folder,
+                          "/CLASS/*.jpg); for a graph without labels, list the images and ",
+                          "pass the list: `find ", folder, " -name '*",
+                          image.substr(image.rfind('.')),
                           "' > images.txt && brigade init images.txt`")};
     if (problem) return *std::move(problem);
     const bool empty = names_.files.empty() && names_.folders.empty();
-    return Error{concat(folder, empty ? ": is empty; expected " : ": found none of ",
-                        "a folder of images per class (CLASS/*.jpg, or train/CLASS and "
-                        "val/CLASS), tar archives, a table (.csv), IDX files; `brigade init "
-                        "--synthetic` writes a graph that needs no data")};
+    return Error{
+        concat(folder, empty ? ": is empty; expected " : ": found no ",
+               "class folders (CLASS/*.jpg, or train/CLASS and val/CLASS), tar archives, tables "
+               "(.csv) or IDX files; to start without data run `brigade init --synthetic`")};
   }
 
   Folders& folders_;
@@ -350,7 +353,7 @@ class FolderLook {
 Result<FoundData> look_at_data(const std::string& path) {
   std::error_code error;
   const fs::path found = fs::canonical(path, error);
-  if (error) return Error{concat("cannot look at ", path, ": ", error.message())};
+  if (error) return Error{concat("cannot stat ", path, ": ", error.message())};
   Folders folders;
   if (fs::is_directory(found, error)) return FolderLook(folders, found.string()).run();
   return FolderLook(folders, found.parent_path().string()).file(found.filename().string());

@@ -14,7 +14,7 @@ constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 Error too_many() {
   return Error{concat("more than ", format_count(kClassNamesMax),
-                      " different labels; are they names of classes?")};
+                      " different labels; check that the labels are class names")};
 }
 
 }  // namespace
@@ -22,12 +22,12 @@ Error too_many() {
 Result<std::string_view> parse_class_name(std::string_view text) {
   const std::string_view name = trim(text);
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
-  if (name.empty()) return Error{"expected the name of a class, found nothing"};
+  if (name.empty()) return Error{"expected a class name, found nothing"};
   if (name.size() > kClassNameBytesMax)
-    return Error{concat("expected the name of a class, found ", format_count(name.size()),
-                        " bytes; a name has at most ", kClassNameBytesMax)};
+    return Error{concat("expected a class name, found ", format_count(name.size()),
+                        " bytes; the limit is ", kClassNameBytesMax, " bytes")};
   if (std::any_of(name.begin(), name.end(), is_control))
-    return Error{concat("expected the name of a class, found ", quote(name.substr(0, 40)))};
+    return Error{concat("expected a class name, found ", quote(name.substr(0, 40)))};
   return name;
 }
 
@@ -46,7 +46,7 @@ Result<ClassNames> ClassNames::sorted(std::vector<std::string> names) {
 Result<ClassNames> ClassNames::of_lines(std::string_view text) {
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
-  if (text.empty()) return Error{"line 1: expected the name of class 0, found nothing"};
+  if (text.empty()) return Error{"line 1: expected the name of class 0, found an empty file"};
   ClassNames out;
   std::int64_t number = 0;
   for (const std::string_view line : split(text, '\n')) {
@@ -63,7 +63,7 @@ Result<ClassNames> ClassNames::of_lines(std::string_view text) {
                          [](const Entry& a, const Entry& b) { return a.name == b.name; });
   if (twice != out.by_name_.end())
     return Error{concat("line ", twice[1].number + 1, ": ", quote(twice->name),
-                        " is there already, in line ", twice->number + 1)};
+                        " is a duplicate of line ", twice->number + 1)};
   return out;
 }
 

@@ -59,7 +59,7 @@ class Scan {
     const std::string path = concat(root_, "/", folder);
     if (depth > kDepthMax)
       return Error{concat(path, ": more than ", kDepthMax,
-                          " folders in each other; is there a link that leads back?")};
+                          " nested folders; check for a link that forms a loop")};
     std::int64_t changed_ns = 0;
     BRIGADE_ASSIGN(const std::vector<FolderEntry> entries,
                    list_folder(path, changed_ns, out_.skipped));
@@ -99,7 +99,7 @@ class Scan {
 
 void skip_file(const std::string& name, SkipTally& skipped) {
   const std::size_t dot = name.rfind('.');
-  skipped.add(SkipReason::no_match, "files that are no images",
+  skipped.add(SkipReason::no_match, "files that are not images",
               dot == name.npos ? name : name.substr(dot));
 }
 

@@ -86,7 +86,7 @@ Result<std::string> ImageIndex::scan(const std::string& root) {
     if (entry.is_folder) {
       names.push_back(&entry.name);
     } else if (is_image_name(entry.name)) {
-      skipped.add(SkipReason::no_match, "images beside the folders of classes", entry.name);
+      skipped.add(SkipReason::no_match, "images outside the class folders", entry.name);
     } else {
       skip_file(entry.name, skipped);
     }
@@ -135,7 +135,7 @@ std::optional<SampleCount> ImageIndex::size_of(const IndexStart& start) {
 }
 
 Result<ImageIndex> ImageIndex::of(const IndexFile& file) {
-  if (file.sections() != kSections) return Error{"is damaged: it lacks sections"};
+  if (file.sections() != kSections) return Error{"is damaged: sections are missing"};
   ImageIndex out;
   out.names_ = file.bytes_of(kNames);
   out.begins_ = file.of<std::uint32_t>(kBegins);
@@ -145,7 +145,7 @@ Result<ImageIndex> ImageIndex::of(const IndexFile& file) {
   out.class_ends_ = file.of<std::uint32_t>(kClassEnds);
   if (out.runs_.size() < 2 || out.runs_.front().first != 0 ||
       out.runs_.back().first != out.begins_.size())
-    return Error{"is damaged: its runs do not fit its names"};
+    return Error{"is damaged: its runs do not match its names"};
   return out;
 }
 

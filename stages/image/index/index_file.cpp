@@ -53,11 +53,12 @@ std::string_view name_of(std::uint32_t kind) {
 Result<Header> read_header(std::string_view start, std::uint64_t file_bytes, IndexKind kind) {
   BRIGADE_TRY(may_replace_index(start, kind));
   Header header{};
-  if (start.size() < sizeof header) return Error{"is damaged: it ends in its header"};
+  if (start.size() < sizeof header) return Error{"is damaged: it ends within its header"};
   std::memcpy(&header, start.data(), sizeof header);
   if (header.version != kVersion)
     return Error{concat("has version ", header.version, ", expected ", kVersion)};
-  if (header.kind != static_cast<std::uint32_t>(kind)) return Error{"is damaged: it is of no kind"};
+  if (header.kind != static_cast<std::uint32_t>(kind))
+    return Error{"is damaged: its kind is unknown"};
   if (header.bytes != file_bytes)
     return Error{concat("is damaged: it has ", file_bytes, " bytes of ", header.bytes)};
   return header;
@@ -66,15 +67,15 @@ Result<Header> read_header(std::string_view start, std::uint64_t file_bytes, Ind
 /// In order, one after the other: sections that overlap would be no index of ours.
 Result<void> check_places(const Header& header, const std::vector<Place>& places) {
   std::uint64_t at = sizeof(Header) + places.size() * sizeof(Place);
-  if (header.made_from_bytes > header.bytes) return Error{"is damaged: its sizes do not fit"};
+  if (header.made_from_bytes > header.bytes) return Error{"is damaged: its sizes do not match"};
   at += in_words(header.made_from_bytes);
   for (const Place& place : places) {
     if (place.offset != at || place.offset > header.bytes ||
         place.bytes > header.bytes - place.offset)
-      return Error{"is damaged: its sections do not fit its size"};
+      return Error{"is damaged: its sections do not match its size"};
     at += in_words(place.bytes);
   }
-  if (at != header.bytes) return Error{"is damaged: its sections do not fit its size"};
+  if (at != header.bytes) return Error{"is damaged: its sections do not match its size"};
   return {};
 }
 
@@ -96,12 +97,12 @@ std::string_view made_from_of(std::string_view start, const Header& header) {
 }  // namespace
 
 Result<void> may_replace_index(std::string_view bytes, IndexKind kind) {
-  if (!bytes.starts_with(kMagic)) return Error{"is no index of Brigade"};
+  if (!bytes.starts_with(kMagic)) return Error{"is not a Brigade index"};
   Header header{};
   std::memcpy(&header, bytes.data(), std::min(bytes.size(), sizeof header));
   const bool other = header.kind != static_cast<std::uint32_t>(kind);
   if (header.version == kVersion && other && !name_of(header.kind).empty())
-    return Error{concat("is the index of ", name_of(header.kind), ", expected one of ",
+    return Error{concat("is an index of ", name_of(header.kind), ", expected an index of ",
                         name_of(static_cast<std::uint32_t>(kind)))};
   return {};
 }
@@ -112,7 +113,7 @@ Result<IndexStart> look_at_index(std::string_view start, std::uint64_t file_byte
   IndexStart out;
   out.made_from = made_from_of(start, header);
   if (out.made_from.size() != header.made_from_bytes)
-    return Error{"says what it was made from in more bytes than are at hand"};
+    return Error{"is damaged: the description of its source is cut off"};
   for (const Place& place : places) out.section_bytes.push_back(place.bytes);
   return out;
 }

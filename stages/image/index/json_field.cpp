@@ -45,7 +45,7 @@ Result<std::int64_t> json_integer(std::string_view text, std::string_view field)
 Result<std::string> json_text(std::string_view text, std::string_view field) {
   BRIGADE_ASSIGN(const json parsed, parse_json(text));
   BRIGADE_ASSIGN(const json* const at, find_field(parsed, field));
-  if (!at->is_string()) return unexpected(*at, field, "a text");
+  if (!at->is_string()) return unexpected(*at, field, "a string");
   return at->get<std::string>();
 }
 

@@ -16,7 +16,7 @@ namespace brigade {
 namespace {
 
 Error cannot_write(const Error& why) {
-  return Error{concat(why.message, "; name another file, or leave `index:` away")};
+  return Error{concat(why.message, "; choose another file, or omit `index:`")};
 }
 
 /// An error where something lies there that is not this source's index.
@@ -27,7 +27,7 @@ Result<void> check_replaceable(const IndexSource& source) {
   if (there.bytes().empty()) return {};
   if (auto replaceable = may_replace_index(there.bytes(), source.kind); !replaceable)
     return Error{concat(source.file, ": ", replaceable.error().message,
-                        ", and is not overwritten; name another file, or take it away")};
+                        ", so it is not overwritten; choose another file, or delete this one")};
   return {};
 }
 

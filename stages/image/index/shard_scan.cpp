@@ -93,7 +93,7 @@ class Scan {
       if (member.is_folder) continue;
       const TarName name = split_tar_name(member.name);
       if (is_metadata(member.name)) {
-        out_.skipped.add(SkipReason::hidden, "members of metadata", member.name);
+        out_.skipped.add(SkipReason::hidden, "metadata members", member.name);
         continue;
       }
       if (!member.is_file || name.extension.empty()) {
@@ -116,7 +116,7 @@ class Scan {
     const std::string_view last = member.name.substr(member.name.rfind('/') + 1);
     if (!member.is_file) {
       const std::string extension = name.extension.empty() ? "" : concat(".", name.extension);
-      out_.skipped.add(SkipReason::no_file, "members that are links or devices", extension);
+      out_.skipped.add(SkipReason::no_file, "links and devices", extension);
     } else if (last.starts_with('.')) {
       out_.skipped.add(SkipReason::hidden, "hidden members");
     } else {
@@ -162,7 +162,7 @@ class Scan {
   Error two_images(std::string_view extension) const {
     if (extension == fields_.image[which_]) return twice(extension);
     return Error{concat("has two images for ", quote(key_), ", .", fields_.image[which_], " and .",
-                        extension, "; `image: [", fields_.image[which_], "]` chooses one")};
+                        extension, "; `image: [", fields_.image[which_], "]` selects one of them")};
   }
 
   /// What has neither an image nor a label is no sample.
@@ -178,7 +178,8 @@ class Scan {
       sample.key_bytes = static_cast<std::uint16_t>(key_.size());
       if (key_.size() > std::numeric_limits<std::uint16_t>::max() ||
           image_.size > std::numeric_limits<std::uint32_t>::max())
-        return Error{concat("has ", quote(key_.substr(0, 80)), ", which is too large")};
+        return Error{
+            concat("has ", quote(key_.substr(0, 80)), ", which is too large for the index")};
       sample.size = static_cast<std::uint32_t>(image_.size);
       BRIGADE_TRY(judge(sample));
       out_.keys += key_;
@@ -236,14 +237,14 @@ class Scan {
     BRIGADE_ASSIGN(const std::string_view name, parse_class_name(text));
     if (classes_ != nullptr) {
       const auto number = classes_->number_of(name);
-      if (!number) return Error{"is none of the classes"};
+      if (!number) return Error{"is not one of the classes"};
       return *number;
     }
     const auto [entry, added] = names_.emplace(name, static_cast<std::int64_t>(out_.names.size()));
     if (!added) return entry->second;
     if (names_.size() > kClassNamesMax)
       return Error{concat("has more than ", format_count(kClassNamesMax),
-                          " different labels; are they names of classes?")};
+                          " different labels; check that the labels are class names")};
     out_.names.emplace_back(name);
     return entry->second;
   }
@@ -256,8 +257,8 @@ class Scan {
     const auto same = std::adjacent_find(keys.begin(), keys.end());
     if (same == keys.end()) return {};
     return Error{concat("has members of ", quote(*same),
-                        " at several places; those of a sample lie ",
-                        "side by side (`tar --sort=name` packs them so)")};
+                        " in several places; pack the members of a sample ",
+                        "next to each other (`tar --sort=name`)")};
   }
 
   TarWalk::Read read_;

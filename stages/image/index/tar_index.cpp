@@ -178,7 +178,7 @@ Error TarIndex::no_samples(const std::vector<std::string>& shards, const TarFiel
                         : concat(", found ", skipped.front().count, " ", skipped.front().text);
   return Error{concat(shards.empty() ? "the list of shards" : shards.front(),
                       shards.size() > 1 ? concat(" and ", shards.size() - 1, " more") : "",
-                      ": no samples; expected members such as KEY.", fields.image.front(),
+                      ": found no samples; expected members such as KEY.", fields.image.front(),
                       fields.label.empty() ? "" : concat(" and KEY.", fields.label.front()),
                       found)};
 }
@@ -228,7 +228,7 @@ std::string_view TarIndex::unread_members(const IndexFile& file) {
 
 Result<TarIndex> TarIndex::of(const IndexFile& file, std::size_t shards, const TarFields& fields) {
   if (file.sections() != kExtras + fields.extra.size())
-    return Error{"is damaged: it lacks sections"};
+    return Error{"is damaged: sections are missing"};
   TarIndex out;
   out.samples_ = file.of<TarSample>(kSamples);
   out.begins_ = file.of<std::uint64_t>(kBegins);
@@ -240,7 +240,7 @@ Result<TarIndex> TarIndex::of(const IndexFile& file, std::size_t shards, const T
     out.extras_.push_back(file.of<TarPlace>(kExtras + e));
     fits &= out.extras_.back().size() == out.samples_.size();
   }
-  if (!fits) return Error{"is damaged: its parts do not fit each other"};
+  if (!fits) return Error{"is damaged: its parts do not match"};
   return out;
 }
 

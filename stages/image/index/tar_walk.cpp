@@ -100,10 +100,9 @@ Error packed_archive(std::string_view how) {
                                    : how == "bzip2" ? "bzip2 -dk"
                                    : how == "lz4"   ? "lz4 -dk"
                                                     : "unzip";
-  return Error{concat("is compressed (", how,
-                      "), so nothing in it can be addressed; unpack it once (`", command, " FILE`",
-                      how == "zip" ? ", and pack the files with `tar --sort=name`" : "",
-                      "), and name the .tar")};
+  return Error{concat(
+      "is compressed (", how, ") and does not allow random access; unpack it (`", command, " FILE`",
+      how == "zip" ? ", and pack the files with `tar --sort=name`" : "", ") and use the .tar")};
 }
 
 Error TarWalk::broken(std::string_view what) const {
@@ -113,24 +112,23 @@ Error TarWalk::broken(std::string_view what) const {
 Error TarWalk::not_tar(std::string_view start) const {
   const std::string_view packed = compression(start);
   if (at_ == 0 && !packed.empty()) return packed_archive(packed);
-  if (at_ == 0) return Error{"is no tar archive"};
+  if (at_ == 0) return Error{"is not a tar archive"};
   if (at_ == next_archive_)
-    return Error{concat("ends at byte ", end_, ", and goes on at byte ", at_,
-                        " with what is no archive; cut it off (`truncate -s ", at_, "`)")};
+    return Error{concat("ends at byte ", end_, ", but data that is not an archive follows at byte ",
+                        at_, "; cut it off (`truncate -s ", at_, "`)")};
   return broken("has a wrong checksum");
 }
 
 /// The block at at_, empty at the end of the archive.
 Result<std::string_view> TarWalk::header() {
   if (at_ >= bytes_)
-    return Error{bytes_ == 0 ? "is empty, which not even an archive of nothing is"
-                             : "ends without the empty block that ends an archive; is the "
-                               "download complete?"};
+    return Error{bytes_ == 0 ? "is empty; even an archive without members has an end block"
+                             : "has no end block; check that the download is complete"};
   BRIGADE_ASSIGN(const std::string_view block, read_(at_, kBlockBytes));
   if (block.size() < kBlockBytes) {
     if (at_ == 0) return not_tar(block);
-    return Error{
-        concat("ends in the middle of the header at byte ", at_, "; is the download complete?")};
+    return Error{concat("ends in the middle of the header at byte ", at_,
+                        "; check that the download is complete")};
   }
   if (is_zero(block)) return std::string_view();
   if (!checksum_is_right(block)) return not_tar(block);
@@ -164,8 +162,8 @@ Result<std::string_view> TarWalk::extension(std::uint64_t size) {
   BRIGADE_ASSIGN(const std::string_view bytes,
                  read_(at_ + kBlockBytes, static_cast<std::size_t>(size)));
   if (bytes.size() < size)
-    return Error{
-        concat("ends in the middle of the header at byte ", at_, "; is the download complete?")};
+    return Error{concat("ends in the middle of the header at byte ", at_,
+                        "; check that the download is complete")};
   return bytes;
 }
 
@@ -230,10 +228,12 @@ Result<bool> TarWalk::next(TarMember& member) {
     const bool of_next = is_pax || type == 'L' || type == 'K' || type == 'g';
     if (extended.has_name && !of_next) name = std::move(extended.name);
     if (size > bytes_ || data > bytes_ - size)
-      return Error{concat("ends in the middle of ", quote(name), "; is the download complete?")};
+      return Error{
+          concat("ends in the middle of ", quote(name), "; check that the download is complete")};
     if (extended.sparse && !of_next)
-      return Error{concat("has ", quote(name), " as a sparse member, whose bytes do not lie side ",
-                          "by side; pack it without --sparse")};
+      return Error{concat("has ", quote(name),
+                          " as a sparse member, which is not stored contiguously; ",
+                          "pack it without --sparse")};
     at_ = data + round_up(size, kBlockBytes);
     if (of_next) continue;
     name_ = std::move(name);

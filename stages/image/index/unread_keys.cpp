@@ -133,7 +133,7 @@ void UnreadKeys::add(const UnreadKeys& other) {
 std::string UnreadKeys::text(const TarFields& fields, std::size_t bytes_max) const {
   const std::string what =
       fields.label.empty() ? "keys without an image" : "keys with neither image nor label";
-  const std::string seen = concat(what, "; extensions seen: ", shown_extensions(extensions, ""));
+  const std::string seen = concat(what, "; extensions found: ", shown_extensions(extensions, ""));
   const ReadingHelp help = find_reading_help(*this, fields);
   if (help.text.empty()) return seen;
   const std::string all = concat(seen, "; ", help.text);
@@ -144,7 +144,7 @@ std::string UnreadKeys::text(const TarFields& fields, std::size_t bytes_max) con
       others.push_back(extension);
   const std::string less =
       concat(what, "; ", help.text,
-             others.empty() ? "" : concat("; also seen: ", shown_extensions(others, "")));
+             others.empty() ? "" : concat("; also found: ", shown_extensions(others, "")));
   return less.size() <= bytes_max ? less : seen;
 }
 
@@ -153,8 +153,9 @@ std::string UnreadKeys::members_text() const {
   std::vector<std::string> plain = members;
   std::erase_if(plain, [](const std::string& extension) { return !is_plain(extension); });
   plain.resize(std::min(plain.size(), kExtensionsMax));
-  return concat("reads no ", shown_extensions(members, "."), " of its keys",
-                plain.empty() ? "" : concat("; `extra: [", join(plain, ", "), "]` gives bytes"));
+  return concat(
+      "ignores the members ", shown_extensions(members, "."), " of its keys",
+      plain.empty() ? "" : concat("; `extra: [", join(plain, ", "), "]` outputs their bytes"));
 }
 
 }  // namespace brigade

@@ -53,12 +53,12 @@ Contract<CifarParams> cifar_binary_contract() {
                                "Reads the images and labels of CIFAR-10 or CIFAR-100.")
       .producer()
       .param("files", &CifarParams::files,
-             "files of the binary version, unpacked, such as data_batch_{1..5}.bin")
+             "unpacked files of the binary version, such as data_batch_{1..5}.bin")
       .required()
       .file_header()
       .choice("format", &CifarParams::format,
               {{"cifar10", Format::cifar10}, {"cifar100", Format::cifar100}},
-              "one label, 0 to 9; or label, 0 to 99, and coarse_label, 0 to 19")
+              "cifar10: one label, 0 to 9; cifar100: label, 0 to 99, and coarse_label, 0 to 19")
       .outputs([](const CifarParams& params, const Ports&) -> Result<Ports> {
         Ports ports{{"image", u8, {kSide, kSide, Dim(kPlanes)}}, {"label", i64, {}}};
         if (params.format == Format::cifar100) ports.tensors.push_back({"coarse_label", i64, {}});
@@ -72,15 +72,15 @@ Contract<CifarParams> cifar_binary_contract() {
 }
 
 Error wrong_size(std::string_view bytes, Format format) {
-  if (bytes.starts_with("\x1f\x8b")) return Error{"is gzipped; unpack it (tar -xzf)"};
+  if (bytes.starts_with("\x1f\x8b")) return Error{"is compressed with gzip; unpack it (tar -xzf)"};
   if (bytes.empty()) return Error{"is empty"};
   const Format other = format == Format::cifar10 ? Format::cifar100 : Format::cifar10;
   const bool fits_other = bytes.size() % record_bytes(other) == 0;
   return Error{concat("has ", format_count(bytes.size()), " bytes, expected a multiple of ",
                       format_count(record_bytes(format)), " for ", name_of(format),
-                      fits_other ? concat("; these are records of ", name_of(other),
+                      fits_other ? concat("; its size matches ", name_of(other),
                                           ": write `format: ", name_of(other), "`")
-                                 : "; is the download complete?")};
+                                 : "; check that the download is complete")};
 }
 
 class CifarBinary : public Producer, public TellsLabels {
@@ -121,7 +121,7 @@ class CifarBinary : public Producer, public TellsLabels {
       return Error{concat(paths_[file], ": image ", record, " has label ",
                           fine ? concat(label, ", coarse ", label_at(0)) : concat(label),
                           ", expected 0 to ", fine ? "99, coarse 0 to 19" : "9",
-                          "; is this a file of ", name_of(format_), "?")};
+                          "; check that this is a file of ", name_of(format_))};
     return label;
   }
 

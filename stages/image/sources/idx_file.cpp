@@ -87,7 +87,8 @@ class GzipFile {
     int code = Z_OK;
     if (done < size) gzerror(file_, &code);
     if (code == Z_BUF_ERROR)
-      return Error{concat(path_, ": the gzip data ends early; is the download complete?")};
+      return Error{
+          concat(path_, ": the gzip data ends early; check that the download is complete")};
     return done;
   }
 

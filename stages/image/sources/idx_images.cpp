@@ -23,7 +23,8 @@ Result<Shape> image_shape(const std::string& path, const IdxHeader& header) {
   const Shape& shape = header.shape;
   if (shape.rank() != 3 && shape.rank() != 4)
     return Error{concat(path, ": has shape ", shape_text(shape), "; images have [N, H, W] or ",
-                        "[N, H, W, C]", shape.rank() == 1 ? "; is this the file of labels?" : "")};
+                        "[N, H, W, C]",
+                        shape.rank() == 1 ? "; check that this is not the file of labels" : "")};
   Shape images = shape;
   if (shape.rank() == 3) images.push_back(1);
   if (images.elements() == 0)
@@ -38,7 +39,7 @@ Result<void> check_labels(const std::string& path, const IdxHeader& header, std:
         concat(path, ": holds ", dtype_name(header.dtype), " elements; labels must be u8")};
   if (header.shape.rank() != 1)
     return Error{concat(path, ": has shape ", shape_text(header.shape),
-                        "; labels have [N]; is this the file of images?")};
+                        "; labels have [N]; check that this is not the file of images")};
   if (header.shape[0] != images)
     return Error{concat(path, ": holds ", format_count(static_cast<std::uint64_t>(header.shape[0])),
                         " labels, but ", images_path, " holds ",
@@ -47,7 +48,7 @@ Result<void> check_labels(const std::string& path, const IdxHeader& header, std:
 }
 
 Result<IdxHeader> header_of(const InputPath& file, const FileHeader* file_header) {
-  if (file_header == nullptr) return Error{concat(file.path, ": its header could not be read")};
+  if (file_header == nullptr) return Error{concat(file.path, ": cannot read its header")};
   return parse_idx_header(file.path, file_header->header);
 }
 
@@ -105,7 +106,7 @@ class IdxImages : public Producer, public TellsLabels {
     const TensorType image{"image", DType::u8, {shape[1], shape[2], shape[3]}};
     if (context.outputs.tensors.empty() || !(context.outputs.tensors[0] == image))
       return Error{
-          concat(path, ": changed since the graph was checked: it now gives ", image.text())};
+          concat(path, ": changed after the graph was checked: it now contains ", image.text())};
     if (params.labels.path.empty()) return {};
     BRIGADE_ASSIGN(labels_, read_idx_file(params.labels.path));
     return check_labels(params.labels.path, labels_.header, count_, path);
@@ -132,7 +133,7 @@ class IdxImages : public Producer, public TellsLabels {
   }
 
   Result<std::int64_t> label_of(std::uint64_t index) override {
-    if (labels_.bytes == nullptr) return Error{"it has no parameter `labels`"};
+    if (labels_.bytes == nullptr) return Error{"the parameter `labels` is not set"};
     return labels_.bytes[index];
   }
 

@@ -37,17 +37,18 @@ std::optional<SampleCount> image_folder_samples(const ImageFolderParams& params,
 
 Contract<ImageFolderParams> image_folder_contract() {
   return Contract<ImageFolderParams>(std::string(kClassFolderType),
-                                     "Lists the images below a folder that has a folder per class.")
+                                     "Lists the images of a folder with one subfolder per class.")
       .producer()
       .param(std::string(kClassFolderParam), &ImageFolderParams::root,
-             "folder of the class folders; labels are 0, 1, ... in the order of their names")
+             "folder that contains the class folders; labels are 0, 1, ... in the order of their "
+             "names")
       .required()
       .param("index", &ImageFolderParams::index,
-             "file that keeps the list from run to run, made anew when folders have changed; none: "
-             "listed at each start")
+             "file that stores the list between runs; it is rebuilt if folders have changed; none: "
+             "list the folders at each start")
       .file_header()
       .param("read_ahead", &ImageFolderParams::read_ahead,
-             "ask the kernel for each file while the stages below are busy with those before it")
+             "prefetch upcoming files into the page cache while downstream stages work")
       .outputs([](const ImageFolderParams&, const Ports&) -> Result<Ports> {
         return Ports{{"path", DType::u8, {up_to(kPathBytesMax)}}, {"label", DType::i64, {}}};
       })

@@ -93,7 +93,8 @@ struct Table {
     BRIGADE_ASSIGN(out.file, MappedFile::open(path));
     out.text = out.file.bytes();
     if (out.text.starts_with("\x1f\x8b"))
-      return Error{concat(path, ": is gzipped, so it cannot be mapped; unpack it (gunzip)")};
+      return Error{
+          concat(path, ": is compressed with gzip and cannot be mapped; unpack it (gunzip)")};
     BRIGADE_ASSIGN(out.layout, layout_of(params, out.text.substr(0, kMetadataBytesMax)));
     BRIGADE_ASSIGN(out.records,
                    CsvRecords::find(path, out.text, out.layout.separator, params.header));
@@ -148,42 +149,42 @@ std::optional<std::vector<NamedClass>> classes_of_table(const ImageListParams& p
 
 Contract<ImageListParams> image_list_contract() {
   return Contract<ImageListParams>("image_list",
-                                   "Lists the images that a text table (CSV) names, with labels.")
+                                   "Lists the images and labels of a text table (CSV).")
       .producer()
-      .param("file", &ImageListParams::file, "table in UTF-8, an image per line; not packed")
+      .param("file", &ImageListParams::file, "table in UTF-8, one image per line, uncompressed")
       .required()
       .file_header()
       .param("path", &ImageListParams::path,
-             "column of the images' paths; without a header its number, 1 if nothing is said")
+             "column of the image paths; its number if the table has no header (default: 1)")
       .param("label", &ImageListParams::label,
-             "column of the labels; without a header its number, 2 if nothing is said; none: no "
+             "column of the labels; its number if the table has no header (default: 2); none: no "
              "labels")
       .param("mask", &ImageListParams::mask,
-             "column of the paths of masks, which become the tensor `mask_path` for decode_image "
-             "(without a header its number); none: no masks")
+             "column of the mask paths, output as the tensor `mask_path` for decode_image; its "
+             "number if the table has no header; none: no masks")
       .choice("labels", &ImageListParams::labels,
               {{"numbers", Labels::numbers}, {"names", Labels::names}},
-              "labels are whole numbers, or names, which become 0, 1, ... in their sorted order")
+              "how labels are written: integers, or names, which become 0, 1, ... in sorted order")
       .param("classes", &ImageListParams::classes,
-             "file with the names of classes 0, 1, ..., a line each: labels are these names")
+             "file with the names of classes 0, 1, ..., one per line; labels are these names")
       .param("names", &ImageListParams::names,
-             "the same as a list; of several sources with `labels: names` in a graph all have the "
-             "classes of the one that is trained on, or of the first")
+             "class names as a list; if several sources of a graph have `labels: names`, all use "
+             "the classes of the training source, or of the first source")
       .param("root", &ImageListParams::root,
-             "folder that relative paths begin in; none: that of the table")
+             "folder that relative paths start from; none: the folder of the table")
       .param("header", &ImageListParams::header,
-             "the first line names the columns; without it they are 1, 2, ...")
+             "the first line names the columns; false: columns are numbered 1, 2, ...")
       .param("separator", &ImageListParams::separator, "one character between fields")
       .param("read_ahead", &ImageListParams::read_ahead,
-             "ask the kernel for each file while the stages below are busy with those before it")
+             "prefetch upcoming files into the page cache while downstream stages work")
       .outputs([](const ImageListParams& params, const Ports&,
                   const FileMetadata& metadata) -> Result<Ports> {
         const FileHeader* const file_header = metadata.find("file");
         if (file_header == nullptr)
-          return Error{concat(params.file.path, ": its beginning could not be read")};
+          return Error{concat(params.file.path, ": cannot read its first bytes")};
         if (auto layout = layout_of(params, file_header->header); !layout) return layout.error();
         if (!params.classes.path.empty() && !params.names.empty())
-          return Error{"classes and names both say the numbers of labels; leave one out"};
+          return Error{"classes and names both define the labels; omit one of them"};
         Ports ports{{"path", u8, {up_to(kPathBytesMax)}}};
         if (!params.mask.empty())
           ports.tensors.push_back({"mask_path", u8, {up_to(kPathBytesMax)}});
@@ -233,7 +234,7 @@ class ImageList : public Producer, public SkipsInputs, public TellsLabels {
   }
 
   Result<std::int64_t> label_of(std::uint64_t index) override {
-    if (!params_.has_labels()) return Error{"it has `label: none`"};
+    if (!params_.has_labels()) return Error{"the source has `label: none`"};
     const std::size_t begin = table_.records.begin(index);
     BRIGADE_TRY(split(begin));
     return label(begin);
@@ -266,7 +267,7 @@ class ImageList : public Producer, public SkipsInputs, public TellsLabels {
     if (!done) return done.error().within(csv_place(params_.file.path, table_.text, begin + at));
     if (fields_.size() == layout().fields) return {};
     return Error{concat(csv_place(params_.file.path, table_.text, begin), ": expected ",
-                        layout().fields, " fields as in the first line, found ", fields_.size())};
+                        layout().fields, " fields, as in the first line, found ", fields_.size())};
   }
 
   /// Of the current record, which begins there.
@@ -290,7 +291,7 @@ class ImageList : public Producer, public SkipsInputs, public TellsLabels {
       const auto found = numbers_.find(text);
       if (found != numbers_.end()) return found->second;
       const std::string& file = params_.classes.path;
-      return Error{concat(place(begin, layout().label), ": ", quote(text), " is none of the ",
+      return Error{concat(place(begin, layout().label), ": ", quote(text), " is not one of the ",
                           classes_.size(), " classes", file.empty() ? "" : " in ", file)};
     }
     std::int64_t number = 0;
@@ -298,7 +299,7 @@ class ImageList : public Producer, public SkipsInputs, public TellsLabels {
     if (error == std::errc{} && end == text.data() + text.size()) return number;
     return Error{concat(place(begin, layout().label), ": expected a whole number, found ",
                         text.empty() ? "nothing" : quote(text),
-                        text.empty() ? "" : "; `labels: names` numbers names")};
+                        text.empty() ? "" : "; write `labels: names` if labels are names")};
   }
 
   /// Of the file, of the list, or of all lines.

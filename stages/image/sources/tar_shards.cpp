@@ -51,7 +51,8 @@ Result<Ports> tar_shards_outputs(const TarShardsParams& params, const Ports&) {
   for (const std::string& extension : fields.extra) {
     const std::string name = tensor_name(extension);
     if (name.empty() || ports.find(name) != nullptr)
-      return Error{concat("extra: ", quote(extension), " would be a second tensor ", quote(name))};
+      return Error{
+          concat("extra: ", quote(extension), " would create a duplicate tensor ", quote(name))};
     ports.tensors.push_back({name, u8, {up_to(params.extra_bytes)}});
   }
   return ports;
@@ -75,38 +76,37 @@ std::optional<SampleCount> tar_shards_samples(const TarShardsParams& params,
 }
 
 Contract<TarShardsParams> tar_shards_contract() {
-  return Contract<TarShardsParams>(
-             "tar_shards",
-             "Lists the images of tar archives whose members KEY.jpg, KEY.cls, ... "
-             "lie side by side (WebDataset).")
+  return Contract<TarShardsParams>("tar_shards",
+                                   "Lists the images of tar archives with adjacent members "
+                                   "KEY.jpg, KEY.cls, ... (WebDataset).")
       .producer()
       .param("shards", &TarShardsParams::shards,
-             "the archives, uncompressed: a list, ranges as in train-{000..146}.tar, wildcards")
+             "uncompressed archives: a list, ranges such as train-{000..146}.tar, or wildcards")
       .required()
-      .param("image", &TarShardsParams::image, "extensions of the members that are images")
+      .param("image", &TarShardsParams::image, "extensions of the image members")
       .param("label", &TarShardsParams::label,
-             "extension of the member that has the label, a whole number as text, or several such "
-             "as cls;txt, of which the first counts that a key has; none: no labels")
+             "extension of the member with the label, an integer as text; several such as cls;txt: "
+             "the first that a key has; none: no labels")
       .param("label_field", &TarShardsParams::label_field,
-             "where that member is JSON (its extension ends in json): the field with the label, "
-             "such as label or meta.class")
+             "field of the label, such as label or meta.class, if the label member is JSON (its "
+             "extension ends in json)")
       .choice("labels", &TarShardsParams::labels,
               {{"numbers", TarLabels::numbers}, {"names", TarLabels::names}},
-              "labels are whole numbers, or names, which become 0, 1, ... in their sorted order")
+              "how labels are written: integers, or names, which become 0, 1, ... in sorted order")
       .param("classes", &TarShardsParams::classes,
-             "file with the names of classes 0, 1, ..., a line each: labels are these names")
+             "file with the names of classes 0, 1, ..., one per line; labels are these names")
       .param("extra", &TarShardsParams::extra,
-             "extensions of members to give as bytes, each as a tensor of that name")
+             "extensions of members to output as bytes, each as a tensor with that name")
       .param("extra_bytes", &TarShardsParams::extra_bytes, 1, kExtraBytesMax,
-             "bytes of the longest of these; a longer one is an error")
+             "most bytes of an extra member; a longer one is an error")
       .param("key_bytes", &TarShardsParams::key_bytes, 1, kPathBytesMax,
-             "bytes of the longest key; a longer one is an error")
+             "most bytes of a key; a longer one is an error")
       .param("index", &TarShardsParams::index,
-             "file that keeps what lies where from run to run, made anew when an archive has "
-             "changed; none: looked up at each start")
+             "file that stores the positions of all members between runs; it is rebuilt if an "
+             "archive has changed; none: scan the archives at each start")
       .file_header()
       .param("read_ahead", &TarShardsParams::read_ahead,
-             "ask the kernel for each image while the stages below are busy with those before it")
+             "prefetch upcoming images into the page cache while downstream stages work")
       .outputs(tar_shards_outputs)
       .counts(tar_shards_samples)
       .named_classes([](const TarShardsParams&) -> std::optional<std::vector<NamedClass>> {
@@ -210,7 +210,7 @@ class TarShards : public Producer, public SkipsInputs, public TellsLabels {
   }
 
   Result<std::int64_t> label_of(std::uint64_t index) override {
-    if (fields_.label.empty()) return Error{"it has `label: none`"};
+    if (fields_.label.empty()) return Error{"the source has `label: none`"};
     const TarSample& sample = index_.at(index);
     if (sample.state != static_cast<std::uint8_t>(TarState::good))
       return fault(index, index_.shard(index));
@@ -252,7 +252,8 @@ class TarShards : public Producer, public SkipsInputs, public TellsLabels {
         return Error{concat(path, ": the image of ", quote(key), " is empty")};
       case TarState::no_label:
         return Error{concat(path, ": ", quote(key), " has no label; expected ", key, ".",
-                            join(fields_.label, ", .", " or ."), " (`label: none` wants none)")};
+                            join(fields_.label, ", .", " or ."),
+                            "; write `label: none` for images without labels")};
       case TarState::bad_label:
         return bad_label(index, shard);
       case TarState::good:
@@ -272,7 +273,7 @@ class TarShards : public Producer, public SkipsInputs, public TellsLabels {
     if (fd < 0) return error_of_errno(concat(name, ": cannot open"));
     const ssize_t got = read_all_at(fd, text.data(), text.size(), sample.offset);
     text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-    const auto changed = Error{concat(name, ": changed since its index was made")};
+    const auto changed = Error{concat(name, ": changed after its index was built")};
     if (!fields_.names) {
       const auto label = label_number(text, extension, fields_);
       return label ? changed : label.error().within(name);
@@ -282,7 +283,7 @@ class TarShards : public Producer, public SkipsInputs, public TellsLabels {
     const auto label = parse_class_name(*named);
     if (!label) return label.error().within(name);
     if (fields_.classes.empty() || index_.has_class(*label)) return changed;
-    return Error{concat(name, ": ", quote(*label), " is none of the ", index_.class_count(),
+    return Error{concat(name, ": ", quote(*label), " is not one of the ", index_.class_count(),
                         " classes in ", fields_.classes)};
   }
 
@@ -294,15 +295,15 @@ class TarShards : public Producer, public SkipsInputs, public TellsLabels {
       return Error{concat(shards_[shard], ": ", index_.key(index), ".", extension, ": ", what)};
     };
     TensorSlot slot = out[tensor_name(extension)];
-    if (place.offset == 0) return failed("there is no such member");
+    if (place.offset == 0) return failed("the archive has no such member");
     if (place.size > static_cast<std::uint64_t>(slot.bounds()[0]))
       return failed(concat("has ", format_count(place.size), " bytes, but extra_bytes is ",
                            slot.bounds()[0]));
     BRIGADE_ASSIGN(const auto to,
                    slot.resize<std::uint8_t>({static_cast<std::int64_t>(place.size)}));
     const ssize_t have = read_all_at(fd, to.data(), to.size(), place.offset);
-    if (have < 0) return failed(error_of_errno("cannot be read").message);
-    if (static_cast<std::size_t>(have) < to.size()) return failed("the archive became shorter");
+    if (have < 0) return failed(error_of_errno("cannot read").message);
+    if (static_cast<std::size_t>(have) < to.size()) return failed("the archive was truncated");
     return {};
   }
 

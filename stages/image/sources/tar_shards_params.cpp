@@ -16,7 +16,8 @@ Result<void> add_extensions(std::string_view text, std::vector<std::string>& out
   for (const std::string_view extension : split(text, ';')) {
     out.push_back(extension_of(trim(extension)));
     if (out.back().empty())
-      return Error{concat("an extension is empty in ", quote(text), "; expected such as jpg;png")};
+      return Error{
+          concat("empty extension in ", quote(text), "; expected extensions such as jpg;png")};
   }
   return {};
 }
@@ -25,7 +26,8 @@ Result<void> add_labels(std::string_view text, std::vector<std::string>& out) {
   if (trim(text).empty() || trim(text) == kNoLabel) return {};
   BRIGADE_TRY(add_extensions(text, out));
   if (std::find(out.begin(), out.end(), kNoLabel) == out.end()) return {};
-  return Error{concat("`none` stands alone: no labels; found ", quote(text))};
+  return Error{
+      concat("`none` means no labels and cannot be combined with extensions, found ", quote(text))};
 }
 
 }  // namespace
@@ -47,19 +49,19 @@ Result<TarFields> tar_fields_of(const TarShardsParams& params) {
   fields.classes = params.classes.path;
   fields.names = params.labels == TarLabels::names || !fields.classes.empty();
   if (fields.image.empty() || fields.image.size() > 255)
-    return Error{"image is a list of extensions such as [jpg, png], found none"};
+    return Error{"image must be a list of extensions such as [jpg, png], found an empty list"};
   const bool json = std::any_of(fields.label.begin(), fields.label.end(), is_json_name);
   if (fields.label_field.empty() && json)
-    return Error{concat("the label of a JSON member is one of its fields; which? such as ",
-                        "`label_field: label`")};
+    return Error{concat("a JSON member needs the field with the label; set ",
+                        "`label_field:`, for example `label_field: label`")};
   if (fields.label.empty() && !fields.label_field.empty())
-    return Error{"with `label: none`, label_field has no effect; leave it out"};
+    return Error{"label_field has no effect with `label: none`; omit it"};
   if (!fields.label_field.empty() && !json)
     return Error{concat(
-        "label_field is a field of JSON, and no extension in `label: ", join(fields.label, ";"),
-        "` ends in json; leave it out, or say `label: json`")};
+        "label_field needs a JSON member, but no extension in `label: ", join(fields.label, ";"),
+        "` ends in json; omit label_field, or write `label: json`")};
   if (fields.label.empty() && fields.names)
-    return Error{"with `label: none`, labels and classes have no effect; leave them out"};
+    return Error{"labels and classes have no effect with `label: none`; omit them"};
   return fields;
 }
 
@@ -70,7 +72,8 @@ Result<std::int64_t> label_number(std::string_view text, std::string_view extens
   if (label) return label;
   const bool is_name =
       json ? json_text(text, fields.label_field).ok() : parse_class_name(text).ok();
-  return Error{concat(label.error().message, is_name ? "; `labels: names` numbers names" : "")};
+  return Error{
+      concat(label.error().message, is_name ? "; write `labels: names` if labels are names" : "")};
 }
 
 }  // namespace brigade

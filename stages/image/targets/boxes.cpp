@@ -120,13 +120,13 @@ class Boxes : public Target {
     if (!box.is_finite()) return wrong("has a number that is not finite");
     if (box.right < box.left || box.bottom < box.top)
       return wrong(params_.format == BoxFormat::xyxy
-                       ? "ends before it begins; is its format xywh or cxcywh?"
-                       : "has a negative width or height; is its format xyxy?");
+                       ? "ends before it begins; check `format:` (xywh or cxcywh?)"
+                       : "has a negative width or height; check `format:` (xyxy?)");
     if (box.left < -kSlackPixels || box.top < -kSlackPixels ||
         box.right > static_cast<double>(size.width) + kSlackPixels ||
         box.bottom > static_cast<double>(size.height) + kSlackPixels)
-      return wrong(concat("is outside of its picture of ", size.height, " x ", size.width,
-                          " pixels; boxes are in pixels, in the format that `format:` says"));
+      return wrong(concat("is outside its image of ", size.height, " x ", size.width,
+                          " pixels; give boxes in pixels, in the format of `format:`"));
     return {};
   }
 
@@ -153,16 +153,19 @@ class Boxes : public Target {
 
 TargetType boxes_target() {
   return target<Boxes>(
-      Contract<Boxes::Params>("boxes", "A box for each row; what is left of none is left out.")
-          .param("name", &Boxes::Params::name, "of the tensor, f32[<=N, 4], in pixels")
+      Contract<Boxes::Params>("boxes",
+                              "Boxes, one per row; boxes that leave the image are omitted.")
+          .param("name", &Boxes::Params::name, "name of the tensor, f32[<=N, 4], in pixels")
           .choice(
               "format", &Boxes::Params::format,
               {{"xyxy", BoxFormat::xyxy}, {"xywh", BoxFormat::xywh}, {"cxcywh", BoxFormat::cxcywh}},
-              "corners, corner and size, or middle and size")
+              "two corners, corner and size, or center and size")
           .param("share_min", &Boxes::Params::share_min, 0, 1,
-                 "boxes of which the edges leave a smaller share of the area are left out")
-          .param("with", &Boxes::Params::with,
-                 "tensors with a row for each box, such as labels: rows are left out with it"));
+                 "smallest share of a box's area that must remain in the image; other boxes are "
+                 "omitted")
+          .param(
+              "with", &Boxes::Params::with,
+              "tensors with one row per box, such as labels; their rows are omitted with the box"));
 }
 
 }  // namespace brigade

@@ -27,10 +27,10 @@ class Keypoints : public Target {
       return Error{concat("expected keypoints f32[<=N, 2], f32[<=N, 3] or f32[<=N, K, 3], found ",
                           type.text())};
     if (!pairs && !params_.with.empty())
-      return Error{concat("with: rows are left out only of keypoints [<=N, 2]; those that have a ",
-                          "visibility stay, found ", type.text())};
+      return Error{concat("with: only keypoints [<=N, 2] omit rows; keypoints with a ",
+                          "visibility keep them, found ", type.text())};
     if (pairs && follows_ != nullptr)
-      return Error{concat("keypoints that belong to boxes have a visibility, f32[<=N, 3] or ",
+      return Error{concat("keypoints that belong to boxes need a visibility, f32[<=N, 3] or ",
                           "f32[<=N, K, 3], found ", type.text())};
     BRIGADE_TRY(add_companions(in, type, params_.with, out));
     if (pairs || follows_ != nullptr)
@@ -51,8 +51,8 @@ class Keypoints : public Target {
     }
     const RowFilter& rows = follows_ != nullptr ? *follows_ : rows_;
     if (rows.kept.size() != rows_.kept.size())
-      return Error{concat(params_.name, " has ", rows_.kept.size(),
-                          " rows, the boxes that it belongs to ", rows.kept.size())};
+      return Error{concat(params_.name, " has ", rows_.kept.size(), " rows, its boxes have ",
+                          rows.kept.size())};
     BRIGADE_TRY(write_rows(numbers_.data(), shape, rows, out[params_.name]));
     return write_companions(in, rows_, params_.with, out);
   }
@@ -108,11 +108,14 @@ class Keypoints : public Target {
 TargetType keypoints_target() {
   return target<Keypoints>(
       Contract<Keypoints::Params>(
-          "keypoints", "Places; outside of the picture visibility becomes 0, or the row goes.")
-          .param("name", &Keypoints::Params::name,
-                 "of the tensor, f32[<=N, 2], or with visibility f32[<=N, 3], f32[<=N, K, 3]")
+          "keypoints",
+          "Points; outside the image their visibility becomes 0, or the row is omitted.")
+          .param(
+              "name", &Keypoints::Params::name,
+              "name of the tensor, f32[<=N, 2], or with visibility f32[<=N, 3] or f32[<=N, K, 3]")
           .param("with", &Keypoints::Params::with,
-                 "of f32[<=N, 2]: tensors with a row for each, left out with it"));
+                 "for f32[<=N, 2]: tensors with one row per point; their rows are omitted with the "
+                 "point"));
 }
 
 }  // namespace brigade

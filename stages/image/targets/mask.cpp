@@ -33,8 +33,8 @@ std::optional<ValueRange> values_of(DType dtype) {
 
 Error of_other_size(std::string_view name, std::int64_t height, std::int64_t width,
                     std::int64_t picture_height, std::int64_t picture_width) {
-  return Error{concat(name, " has ", height, " x ", width, " pixels, its picture ", picture_height,
-                      " x ", picture_width, "; they must be of one size")};
+  return Error{concat(name, " has ", height, " x ", width, " pixels, its image has ",
+                      picture_height, " x ", picture_width, "; resize one of them")};
 }
 
 class Mask : public Target {
@@ -55,8 +55,8 @@ class Mask : public Target {
       return Error{concat("expected a mask of whole numbers, [height, width] or [height, width, ",
                           "channels], found ", type.text())};
     if (params_.fill < values->low || params_.fill > values->high)
-      return Error{concat("fill: ", params_.fill, " is no ", dtype_name(type.dtype), ", found ",
-                          type.text())};
+      return Error{concat("fill: ", params_.fill, " does not fit ", dtype_name(type.dtype),
+                          ", found ", type.text())};
     const auto differ = [](const Dim& a, const Dim& b) {
       return a.kind == Dim::Kind::exact && b.kind == Dim::Kind::exact && a.size != b.size;
     };
@@ -102,10 +102,10 @@ class Mask : public Target {
 
 TargetType mask_target() {
   return target<Mask>(
-      Contract<Mask::Params>("mask", "A whole number for each pixel; those it has are kept.")
-          .param("name", &Mask::Params::name, "of the tensor, [height, width(, channels)]")
+      Contract<Mask::Params>("mask", "A whole number per pixel; resizing creates no new values.")
+          .param("name", &Mask::Params::name, "name of the tensor, [height, width(, channels)]")
           .param("fill", &Mask::Params::fill, -0x1p31, 0x1p31,
-                 "value of what lies outside of the picture"));
+                 "value of pixels outside the image"));
 }
 
 }  // namespace brigade

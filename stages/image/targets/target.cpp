@@ -16,13 +16,13 @@ Result<TensorType> target_type(const Ports& in, const std::string& name) {
   if (const TensorType* const type = in.find(name)) return *type;
   std::vector<std::string> names;
   for (const TensorType& type : in.tensors) names.push_back(type.name);
-  return Error{concat("there is no tensor ", quote(name), "; there are ", join(names, ", "),
-                      ": `name:` says which one it is")};
+  return Error{concat("unknown tensor ", quote(name), "; found ", join(names, ", "),
+                      "; set `name:` to one of them")};
 }
 
 Result<void> add_output(Ports& out, TensorType type) {
   if (out.find(type.name) != nullptr)
-    return Error{concat("the tensor ", quote(type.name), " is written already: name it once")};
+    return Error{concat("the tensor ", quote(type.name), " is written twice; name it once")};
   out.tensors.push_back(std::move(type));
   return {};
 }
@@ -36,7 +36,8 @@ Result<void> add_companions(const Ports& in, const TensorType& rows,
     const auto exact = [](const Dim& dim) { return dim.kind == Dim::Kind::exact; };
     if (!has_rows || (exact(type->shape[0]) && exact(rows.shape[0]) &&
                       type->shape[0].size != rows.shape[0].size))
-      return Error{concat("with: ", type->text(), " has not one row for each of ", rows.text())};
+      return Error{
+          concat("with: ", type->text(), " does not have one row for each row of ", rows.text())};
     type->shape[0] = up_to(type->shape[0].size, type->shape[0].expected);
     BRIGADE_TRY(add_output(out, std::move(*type)));
   }
@@ -49,7 +50,8 @@ Result<void> write_companions(const Inputs& in, const RowFilter& rows,
     const TensorView from = in[name];
     const auto count = static_cast<std::int64_t>(rows.kept.size());
     if (from.shape()[0] != count)
-      return Error{concat(name, " has ", from.shape()[0], " rows, what it belongs to has ", count)};
+      return Error{
+          concat(name, " has ", from.shape()[0], " rows, expected as many as its target, ", count)};
     BRIGADE_TRY(write_rows(from.data(), from.shape(), rows, out[name]));
   }
   return {};

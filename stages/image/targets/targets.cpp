@@ -32,8 +32,9 @@ Result<void> check_companions(const Target& owner,
   for (const std::string& name : owner.companions())
     for (const auto& other : targets)
       if (other.get() != &owner && other->name() == name)
-        return Error{concat("with: ", quote(name), " is a target itself, which may leave with ",
-                            "boxes only; leave it out of the `with` of ", quote(owner.name()))};
+        return Error{concat("with: ", quote(name), " is a target itself, and only boxes ",
+                            "omit other targets; remove it from the `with` of ",
+                            quote(owner.name()))};
   return {};
 }
 

@@ -52,7 +52,7 @@ def evaluate():
 def save(epoch):
     torch.save({"epoch": epoch, "model": model.state_dict(), "optimizer": optimizer.state_dict(),
                 "loader": loader.state_dict()}, f"{CHECKPOINT}.new")
-    os.replace(f"{CHECKPOINT}.new", CHECKPOINT)  # the old one stays until the new one is whole
+    os.replace(f"{CHECKPOINT}.new", CHECKPOINT)  # the old one stays until the new one is complete
 
 
 first = 0
@@ -60,7 +60,7 @@ if CHECKPOINT.exists():
     saved = torch.load(CHECKPOINT, map_location=DEVICE)
     model.load_state_dict(saved["model"])
     optimizer.load_state_dict(saved["optimizer"])
-    loader.load_state_dict(saved["loader"])  # what is left of that epoch comes next
+    loader.load_state_dict(saved["loader"])  # continues with the rest of that epoch
     first = saved["epoch"]
     print(f"resuming from {CHECKPOINT}: {first} of {EPOCHS} epochs are done")
 

@@ -80,7 +80,7 @@ stages:
     def test_where_it_is_asked_for_it_is_aborted_with_a_backtrace(self):
         finished = self.run_graph(self.hanging("{after: 1s, then: abort}"))
         self.assertEqual(finished.code, 0, finished.err)
-        self.assertIn("; aborted, for a backtrace", finished.err)
+        self.assertIn("; aborted to print a backtrace", finished.err)
         self.assertIn("slow.0: backtrace: ", finished.err)
         self.assertRegex(finished.err, r"slow\.0: backtrace: .*\(brigade::\w+.*\(.*\).*\+0x")
         self.assertIn("was killed by SIGABRT with sample 0 in flight", finished.err)

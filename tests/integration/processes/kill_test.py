@@ -30,7 +30,7 @@ class Kills(ProgramTest):
         stage, replica = name.split(".")
         said = re.fullmatch(
             rf'brigade: error: stage "{stage}" replica {replica} \(pid {pid}\) was killed by '
-            r"SIGKILL \(by hand, or by the kernel for lack of memory\)"
+            r"SIGKILL \(manually, or by the kernel: out of memory\)"
             r"(?: with (sample \d+ in flight(?: \(epoch \d+, index \d+, id \d+\))?))?", errors[0])
         self.assertIsNotNone(said, errors[0])
         return said[1]

@@ -104,7 +104,7 @@ class Limits(ProgramTest):
                     done = subprocess.run([brigade_program.PROGRAM, command, graph], stdout=out,
                                           stderr=subprocess.PIPE, text=True, timeout=60)
                 self.assertEqual(done.returncode, code, done.stderr)
-                self.assertEqual(done.stderr, said and "brigade: error: cannot write the standard "
+                self.assertEqual(done.stderr, said and "brigade: error: cannot write to standard "
                                  f"output: {said}\n", command)
 
 

@@ -103,7 +103,7 @@ class MemoryKills(ProgramTest):
         finished, ids = self.run_in_group(graph(2 * LIMIT >> 20))
         self.assertEqual(finished.code, 0, finished.err)
         self.assertEqual(ids, [AT])
-        self.assertEqual(finished.err.count("SIGKILL (by the kernel, for lack of memory)"), 2,
+        self.assertEqual(finished.err.count("SIGKILL (by the kernel: out of memory)"), 2,
                          finished.err)
         self.assertEqual(json.loads(self.summary_file.read_text())["samples"], SAMPLES - 1)
 
@@ -111,7 +111,7 @@ class MemoryKills(ProgramTest):
         finished, ids = self.run_in_group(graph(0, restart="{backoff: 0ms, burst: 5}"))
         self.assertEqual(finished.code, 1, finished.err)
         self.assertEqual(ids, [])
-        self.assertIn("it was started again 5 times", finished.errors()[0])
+        self.assertIn("it was restarted 5 times", finished.errors()[0])
 
     def test_control_with_enough_memory_nobody_is_killed(self):
         finished, ids = self.run_in_group(graph(8))

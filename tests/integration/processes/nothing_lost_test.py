@@ -47,7 +47,7 @@ class Sources(ProgramTest):
                      f"stages.text.params.file={name}"],
                     input=numbers, capture_output=True, text=True, timeout=60, check=False)
                 self.assertEqual(done.returncode, 2, done.stderr)
-                self.assertIn("make a named pipe (`mkfifo FILE`)", done.stderr)
+                self.assertIn("create a named pipe (`mkfifo FILE`)", done.stderr)
         # The way that the message names.
         os.mkfifo(self.folder / "pipe")
         with subprocess.Popen(["sh", "-c", "seq 1000 > pipe"], cwd=self.folder) as writer:
@@ -74,11 +74,11 @@ class Sources(ProgramTest):
         self.assertIn(f"warning: source files: {text}", finished.err)
         self.assertIn(f"  source files: {text}\n", finished.out)
         quiet = self.run_graph(self.LISTING, "--quiet", "--limit", "4")
-        self.assertIn("found 40, gives 4, skipped 36: 6 left out by `limit:`, 30 keys", quiet.err)
+        self.assertIn("found 40, outputs 4, skipped 36: 6 omitted by `limit:`, 30 keys", quiet.err)
         summary = self.summary(self.LISTING, "--limit", "4")
         self.assertEqual(summary["sources"], [{
             "name": "files", "found": 40, "gives": 4, "skipped": [
-                {"count": 6, "why": "limit", "text": "left out by `limit:`"},
+                {"count": 6, "why": "limit", "text": "omitted by `limit:`"},
                 {"count": 30, "why": "no_match", "text": why}]}])
         # The plan says the same, whether it counts the archive itself or an index tells.
         archive_time = os.stat(self.folder / "s.tar").st_mtime - 3600
@@ -88,7 +88,7 @@ class Sources(ProgramTest):
         for indexed in (False, True):
             shown = self.planned(yaml)
             report = json.loads(self.planned(yaml, "--json"))
-            self.assertIn("samples per epoch\n  files  4 of 40: 6 left out by `limit:`, 30 keys",
+            self.assertIn("samples per epoch\n  files  4 of 40: 6 omitted by `limit:`, 30 keys",
                           shown)
             self.assertEqual(report["sources"], summary["sources"])
             self.assertEqual(report["consumers"], [
@@ -104,7 +104,7 @@ class Sources(ProgramTest):
         archive(self.folder / "s.tar", [*members[:22], ("x.y.txt", b"x")])
         mixed = self.run_graph(self.LISTING)
         self.assertIn("skipped 2: 2 keys with neither image nor label; `image: [jpg, image.jpg]`, "
-                      "`label: cls;label.cls` reads 1 of them; also seen: y.txt\n", mixed.err)
+                      "`label: cls;label.cls` reads 1 of them; also found: y.txt\n", mixed.err)
         # The control: nothing is skipped, and nothing is said.
         archive(self.folder / "s.tar", members[:20])
         whole = self.run_graph(self.LISTING)
@@ -116,7 +116,8 @@ class Sources(ProgramTest):
                 (f"{shard}{i}.{end}", b"1") for i in range(5)
                 for end in ("jpg", "cls", "json", "txt")])
         text = self.LISTING.replace("s.tar", "'s-{0..1}.tar'")
-        said = "files: reads no .json, .txt of its keys; `extra: [json, txt]` gives bytes\n"
+        said = ("files: ignores the members .json, .txt of its keys; `extra: [json, txt]` outputs "
+                "their bytes\n")
         text = text.replace("tar_shards,", "tar_shards, replicas: 2,")
         loud = self.run_graph(text)
         self.assertEqual(loud.code, 0, loud.err)
@@ -161,10 +162,11 @@ class Sources(ProgramTest):
             self.assertEqual((checked, ran), (0, code), said + failed)
 
         none = ("no samples; expected members such as KEY.jpg and KEY.cls, found 32 keys with "
-                "neither image nor label; extensions seen: image.jpg, label.cls; `image: "
+                "neither image nor label; extensions found: image.jpg, label.cls; `image: "
                 "[image.jpg]`, `label: label.cls` reads them\n")
         refused(self.LISTING, keys(32, "image.jpg", "label.cls"), none)
-        words = '000.cls: expected a whole number, found "dog"; `labels: names` numbers names\n'
+        words = '000.cls: expected a whole number, found "dog"; write `labels: names` if '
+        words += "labels are names\n"
         refused(self.LISTING, keys(50, text=b"dog"), words)
         # What the lines say helps.
         passes(self.LISTING.replace("s.tar", "s.tar, labels: names"), None)
@@ -179,7 +181,7 @@ class Sources(ProgramTest):
         passes(self.LISTING.replace("tar_shards,", "tar_shards, on_error: {skip: 1},"), None)
         refused(self.LISTING, some, "a" + words[3:])
         (self.folder / "s.tar").write_bytes(gzip.compress((self.folder / "s.tar").read_bytes()))
-        refused(self.LISTING, None, "is compressed (gzip), so nothing in it can be addressed")
+        refused(self.LISTING, None, "is compressed (gzip) and does not allow random access")
 
 
 if __name__ == "__main__":

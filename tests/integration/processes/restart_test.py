@@ -100,7 +100,7 @@ class Restarts(ProgramTest):
         yaml = line(count=1_000_000, ms=0.2, restart="{policy: on_failure, burst: 3, backoff: 1ms}")
         finished, _, _ = self.kill_while_it_runs(yaml, {"numbers"}, 4)
         self.assertEqual(finished.code, 1)
-        self.assertIn("it was started again 3 times within 30.0 s (`restart:`)",
+        self.assertIn("it was restarted 3 times within 30.0 s (`restart:`)",
                       finished.errors()[0])
 
     def test_degraded_the_others_carry_on(self):
@@ -109,7 +109,7 @@ class Restarts(ProgramTest):
         finished, summary = self.results(
             yaml, environment={"BRIGADE_FAULT": "slow.1=claim.after_cas:1:kill"})
         self.assertEqual(finished.code, 0, finished.err)
-        self.assertIn("the other replicas carry on", finished.err)
+        self.assertIn("the other replicas continue", finished.err)
         self.assert_whole(summary, expected)
 
     def test_a_stream_ends_without_the_replica_that_is_gone(self):

@@ -22,7 +22,7 @@ class Stops(ProgramTest):
         os.kill(run.pid, number)
         finished = run.finish()
         self.assertEqual(finished.code, code, finished.err)
-        self.assertIn("stopping: the line drains", finished.err)
+        self.assertIn("stopping: the pipeline drains", finished.err)
         self.assertEqual(finished.errors(), [])
         summary = json.loads(path.read_text())
         self.assertEqual(len(summary["edges"]), 2)
@@ -75,12 +75,12 @@ stages:
         run = self.start_and_wait_for_workers(graph, 3, "--log", log)
         wait_until(lambda: re.search(r"(?m)^slow\.0 .*works", self.leases(run)), "a sample at work")
         os.kill(run.pid, signal.SIGINT)
-        wait_until(lambda: "stopping: the line drains" in log.read_text(), "the first one")
+        wait_until(lambda: "stopping: the pipeline drains" in log.read_text(), "the first one")
         self.assertIsNone(run.process.poll())
         os.kill(run.pid, signal.SIGINT)
         finished = run.finish()
         self.assertEqual(finished.code, 130)
-        self.assertIn("ended at once, as asked", finished.err)
+        self.assertIn("ended immediately, as requested", finished.err)
 
     def test_a_stop_at_any_time_of_the_start_ends_it(self):
         for delay in (0, 0.003, 0.006, 0.01, 0.015, 0.02, 0.03, 0.05):

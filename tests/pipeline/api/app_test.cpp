@@ -62,7 +62,7 @@ TEST(App, ARoleThatIsNoneEndsTheProgram) {
         setenv("BRIGADE_WORKER", "nonsense", 1);
         make_app({"program"});
       },
-      testing::ExitedWithCode(2), "holds no role .*; unset it");
+      testing::ExitedWithCode(2), "holds no valid role .*; unset it");
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ TEST_F(Embedding, ACheckpointIsReplacedOnlyWhenAsked) {
   auto pipeline = read("checkpoint: {file: model.ckpt}\n" + line_yaml("consumer: count"));
   pipeline->in_process();
   ASSERT_TRUE((*pipeline->start(app))->wait().ok());
-  EXPECT_THAT(pipeline->start(app).error().message, HasSubstr("is not replaced unasked"));
+  EXPECT_THAT(pipeline->start(app).error().message, HasSubstr("is not overwritten"));
   ASSERT_TRUE((*pipeline->overwrite().start(app))->wait().ok());
   EXPECT_TRUE(pipeline->overwrite(false).resume().start(app).ok());
 }

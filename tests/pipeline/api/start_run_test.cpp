@@ -50,7 +50,7 @@ TEST_F(StartingRuns, ARunThatIsWrongToAskForIsRefused) {
   const StartedRun second = start(Past::overwrite);
   EXPECT_EQ(second.session, nullptr);
   EXPECT_TRUE(second.refused);
-  EXPECT_THAT(second.failure, HasSubstr("another run writes the checkpoint"));
+  EXPECT_THAT(second.failure, HasSubstr("another run is writing the checkpoint"));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ TEST(Version, SaysWhatWasBuiltOfWhatAndWhereThePackagesAre) {
             "  compiler   GNU 12.2.0, Release\n"
             "  core       zlib 1.3\n"
             "  image      libpng 1.6; /lib/brigade_image.so\n"
-            "  torch      LibTorch 2.1; its module is not here");
+            "  torch      LibTorch 2.1; module not found");
 }
 
 TEST(Version, APlanSaysTheLibrariesOfItsModules) {

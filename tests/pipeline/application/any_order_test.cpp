@@ -97,7 +97,7 @@ TEST_F(AnyOrder, HasNoStateToGoOnFrom) {
   EXPECT_TRUE(start("graph", 8)->state().ok());
   EXPECT_EQ(start("any", 8)->state().error().message,
             "a run of this graph has no state: the program takes the batches of \"out\" as they "
-            "finish (`order: any`), so that no place stands for what it has");
+            "finish (`order: any`), so no position describes what it has read");
 }
 
 }  // namespace

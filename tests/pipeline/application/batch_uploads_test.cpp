@@ -101,8 +101,8 @@ TEST_P(BatchUploadsTest, ControlWhatIsReleasedAtOnceIsSeen) {
 #endif
   start(late());
   const std::string lost =
-      "device host is lost: memory was written while it was being copied: it was given back "
-      "before the event";
+      "device host is lost: memory was written while it was being copied: it was returned before "
+      "the event";
   std::vector<std::int64_t> copied;
   std::string said;  // a copy that begins after its memory was given back sees no change
   for (int i = 0; i < 60 && said.empty(); ++i) {
@@ -163,10 +163,10 @@ TEST_P(BatchUploadsTest, WhatASoleReaderMayWriteIsPinnedSoWhereItCannotBeToBeRea
   options.read_only_refused = true;
   for (const char* const more : {"", "  other: {consumer: application, from: work}\n"}) {
     start(options, Pin::automatic, more);
-    EXPECT_THAT(uploads_->report(),
-                *more == 0 ? HasSubstr("for device host in ")
-                           : HasSubstr("copies ordinary memory, more slowly: device host: it "
-                                       "cannot pin memory to be read only"));
+    EXPECT_THAT(uploads_->report(), *more == 0
+                                        ? HasSubstr("for device host in ")
+                                        : HasSubstr("copies from pageable memory, which is slower: "
+                                                    "device host: cannot pin read-only memory"));
     std::vector<std::int64_t> copied;
     ASSERT_TRUE(copy(*train_->next().value(), copied).value()->wait().ok());
     expect_ids(copied, 0);

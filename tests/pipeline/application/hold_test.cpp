@@ -94,10 +94,10 @@ TEST_P(HeldBatches, AreNamedOnceWhileAnOutputWaitsForOne) {
   EXPECT_EQ(stalled.front().level, EventLevel::warning);
   EXPECT_EQ(stalled.front().stage, "train");
   EXPECT_THAT(event_text(stalled.front()),
-              AllOf(HasSubstr("output \"train\" waits for the program to release a batch, at most "
-                              "`hold_timeout: 300ms`: the program holds 2 of `hold: 2`"),
+              AllOf(HasSubstr("output \"train\" waits for the program to release a batch, for at "
+                              "most `hold_timeout: 300ms`: the program holds 2 of `hold: 2`"),
                     HasSubstr("batch 0 (taken at "), HasSubstr("hold_test.cpp:"),
-                    HasSubstr("release batches before asking for the next")));
+                    HasSubstr("release batches before requesting the next one")));
 }
 
 TEST_P(HeldBatches, MayBeAnErrorAtOnce) {

@@ -126,11 +126,11 @@ constexpr int kKillsMax = 40;  // where a worker takes long to start, they would
 
 TEST_P(FeedingProcesses, WhatAnInputCannotBe) {
   EXPECT_THAT(program_.start_failure(fed_graph("    replicas: 2\n")),
-              HasSubstr("`replicas:` is for stages that run in processes of their own"));
+              HasSubstr("`replicas:` applies to stages that run in their own processes"));
   EXPECT_THAT(program_.start_failure(fed_graph("    restart: never\n")),
-              HasSubstr("`restart:` is for stages"));
+              HasSubstr("`restart:` applies to stages"));
   EXPECT_THAT(program_.start_failure("checkpoint: {file: a.ckpt}\n" + fed_graph()),
-              HasSubstr("are a program's, which cannot be read again"));
+              HasSubstr("is fed by a program, whose data cannot be read again"));
   EXPECT_THAT(program_.start_failure(fed_graph("    shuffle: true\n")),
               HasSubstr("`shuffle` is for producers"));
   EXPECT_THAT(program_.start_failure("stages:\n  tasks: {producer: application}\n"
@@ -139,7 +139,7 @@ TEST_P(FeedingProcesses, WhatAnInputCannotBe) {
   EXPECT_THAT(
       program_.start_failure("stages:\n  a: {producer: synthetic, params: {count: 3}, tensors: "
                              "{x: {dtype: f32, shape: []}}}\n  end: {consumer: count, from: a}\n"),
-      HasSubstr("`tensors:` is for `producer: application`"));
+      HasSubstr("`tensors:` applies to `producer: application`"));
 }
 INSTANTIATE_TEST_SUITE_P(All, FeedingProcesses, testing::Values(false));
 

@@ -76,7 +76,7 @@ TEST_P(Feeding, ASlotThatIsNotSubmittedIsADroppedSample) {
       write(**slot, value);
       if (value % 3 == 0 || value / 8 == 5) continue;  // of one batch all
       EXPECT_TRUE((*slot)->submit().ok());
-      EXPECT_THAT((*slot)->submit().error().message, HasSubstr("was submitted before"));
+      EXPECT_THAT((*slot)->submit().error().message, HasSubstr("was already submitted"));
       given.push_back(value);
     }
     EXPECT_TRUE(tasks.close().ok());
@@ -156,8 +156,8 @@ TEST_P(Feeding, AnInputBehindAnOutputThatIsNotReadSaysSo) {
       continue;
     }
     EXPECT_THAT(slot.error().message,
-                AllOf(HasSubstr("input \"tasks\" has no room, and nothing moves"),
-                      HasSubstr("has not read from \"results\"; read it in between")));
+                AllOf(HasSubstr("input \"tasks\" has no free slot, and no stage makes progress"),
+                      HasSubstr("has not read from \"results\"; read that output between writes")));
     EXPECT_EQ(slot.error().refusal, Refusal::unread);
     break;
   }
@@ -193,10 +193,11 @@ TEST_P(Feeding, AreToldWhichSlotsTheyHold) {
   const auto refused = tasks.acquire();
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().refusal, Refusal::held);
-  EXPECT_THAT(refused.error().message,
-              AllOf(HasSubstr("input \"tasks\": slots are held that have not been submitted: "),
-                    HasSubstr("sample 0 (taken at "), HasSubstr("input_queue_test.cpp:"),
-                    HasSubstr("sample 1 (taken at "), HasSubstr("or raise `chunk:`")));
+  EXPECT_THAT(
+      refused.error().message,
+      AllOf(HasSubstr("input \"tasks\": the program holds slots that it has not submitted: "),
+            HasSubstr("sample 0 (taken at "), HasSubstr("input_queue_test.cpp:"),
+            HasSubstr("sample 1 (taken at "), HasSubstr("or raise `chunk:`")));
   EXPECT_FALSE(tasks.try_acquire()->has_value());
   std::thread later([&] {
     std::this_thread::sleep_for(milliseconds(50));

@@ -74,7 +74,7 @@ TEST_P(Interruptions, EndTheWaitForRoom) {
       EXPECT_TRUE((*slot)->submit().ok());
     }
   };
-  EXPECT_THAT(fill_up(), HasSubstr("input \"tasks\": the wait for room was interrupted"));
+  EXPECT_THAT(fill_up(), HasSubstr("input \"tasks\": the wait for a free slot was interrupted"));
   EXPECT_FALSE(tasks.ended());
   yes_ = false;
   EXPECT_THAT(fill_up(), HasSubstr("has not read"));  // the control

@@ -183,7 +183,8 @@ TEST_P(Programs, AnOutputIsClosedWithItsLastHandle) {
   auto run = start(graph("epochs: 1000\n"));
   for (const Batch& batch : run->output("train"))
     if (batch.sample(0).index >= 100) break;
-  EXPECT_THAT(run->output("train").next().error().message, HasSubstr("keep one for further loops"));
+  EXPECT_THAT(run->output("train").next().error().message,
+              HasSubstr("keep a handle for further loops"));
   const auto waited = run->wait();  // nobody reads any more: it ends
   EXPECT_TRUE(waited.ok()) << waited.error().message;
 }
@@ -266,8 +267,8 @@ TEST_P(Programs, AnOutputBehindAnotherThatIsNotReadSaysSo) {
     const auto next = train.next();
     if (next.ok()) continue;
     EXPECT_THAT(next.error().message,
-                AllOf(HasSubstr("output \"train\" gets nothing, and nothing moves"),
-                      HasSubstr("has not read from \"test\"; read the outputs in turn")));
+                AllOf(HasSubstr("output \"train\" receives no batch, and no stage makes progress"),
+                      HasSubstr("has not read from \"test\"; alternate between the outputs")));
     EXPECT_EQ(next.error().refusal, Refusal::unread);
     break;
   }
@@ -321,11 +322,11 @@ struct Refusals : Programs {};
 
 TEST_P(Refusals, WhatAProgramCannotBe) {
   EXPECT_THAT(start_failure(graph("", "    replicas: 2\n")),
-              HasSubstr("`replicas:` is for stages that run in processes of their own"));
+              HasSubstr("`replicas:` applies to stages that run in their own processes"));
   EXPECT_THAT(start_failure(graph("checkpoint: {file: a.ckpt}\n")),
-              HasSubstr("is a program, which saves its own"));
+              HasSubstr("is a program, which saves its own state"));
   EXPECT_THAT(start_failure(graph("", "  end: {consumer: count, from: work, hold: 2}\n")),
-              HasSubstr("`hold:` is for `consumer: application`"));
+              HasSubstr("`hold:` applies to `consumer: application`"));
 }
 INSTANTIATE_TEST_SUITE_P(All, Refusals, testing::Values(false));
 

@@ -65,7 +65,7 @@ TEST_P(PaddedEpochs, SayWhoHoldsTheMemoryThatTheyNeed) {
   held.push_back(**train.next());
   const auto next = train.next();
   ASSERT_FALSE(next.ok());
-  EXPECT_THAT(next.error().message, HasSubstr("release batches before asking for the next"));
+  EXPECT_THAT(next.error().message, HasSubstr("release batches before requesting the next one"));
   held.clear();
   EXPECT_EQ(train.next()->value().epoch(), 1u);
 }

@@ -204,9 +204,8 @@ TEST_P(StateRefusals, AStateOfAnotherGraphIsNamed) {
   std::string other = delayed();
   other.replace(other.find("batch: 16"), 9, "batch: 32");
   EXPECT_EQ(refusal(other, state),
-            "cannot go on from the state given: the samples or their order would be others: "
-            "train.batch was 16, is 32; give the state that a run of this graph gave, or begin "
-            "without it");
+            "cannot resume from the given state: the samples or their order would differ: "
+            "train.batch was 16, is 32; pass a state of this graph, or start without one");
   EXPECT_THAT(refusal(delayed("seed: 8\n"), state), HasSubstr("numbers.seed was 0, is 8"));
 }
 
@@ -226,15 +225,15 @@ TEST_P(StateRefusals, ASourceThatHasOtherSamplesIsNamed) {
   run = start(yaml, state);
   train = run->output("train");
   read(train, kAll);
-  EXPECT_THAT(
-      run->wait().error().message,
-      AllOf(HasSubstr("has 5 samples now and had 4 at the checkpoint"), HasSubstr("begin anew")));
+  EXPECT_THAT(run->wait().error().message,
+              AllOf(HasSubstr("has 5 samples, but had 4 at the checkpoint"),
+                    HasSubstr("restart from scratch")));
 }
 
 TEST_P(StateRefusals, DamagedBytesAreOneLine) {
   const std::string state = state_of(*start(delayed()));
-  EXPECT_THAT(refusal(delayed(), ""), HasSubstr("the state given: it is empty; give"));
-  EXPECT_THAT(refusal(delayed(), "{}"), HasSubstr("it does not begin as a state does"));
+  EXPECT_THAT(refusal(delayed(), ""), HasSubstr("the given state: it is empty; pass"));
+  EXPECT_THAT(refusal(delayed(), "{}"), HasSubstr("it does not begin like a state"));
   for (std::size_t at = 0; at < state.size(); at += 11) {
     std::string damaged = state;
     damaged[at] ^= 1;
@@ -244,7 +243,7 @@ TEST_P(StateRefusals, DamagedBytesAreOneLine) {
     EXPECT_THAT(refusal(delayed(), damaged), Not(HasSubstr("\n"))) << at;
   }
   EXPECT_THAT(refusal(delayed(), state.substr(0, state.size() / 2)),
-              HasSubstr("it is damaged or cut short: it says \""));
+              HasSubstr("it is damaged or truncated: expected \""));
 }
 
 TEST_P(StateRefusals, GraphsThatCannotBeResumedHaveNone) {
@@ -253,8 +252,8 @@ TEST_P(StateRefusals, GraphsThatCannotBeResumedHaveNone) {
       concat("stages:\n  text: {producer: lines, params: {file: ", text,
              "}}\n  train: {consumer: application, from: {stage: text, batch: 1}}\n");
   EXPECT_EQ(start(stream)->state().error().message,
-            "a run of this graph has no state: the source \"text\" is a stream: what it gave "
-            "before cannot be found again");
+            "a run of this graph has no state: the source \"text\" is a stream, which cannot be "
+            "read again");
   const std::string merged =
       "stages:\n"
       "  few: {producer: synthetic, params: {count: 5}}\n"
@@ -268,7 +267,7 @@ TEST_P(StateRefusals, GraphsThatCannotBeResumedHaveNone) {
       "  tasks: {producer: application, tensors: {x: {dtype: u8, shape: [2]}}}\n"
       "  train: {consumer: application, from: {stage: tasks, batch: 1}}\n";
   EXPECT_THAT(start(fed)->state().error().message,
-              HasSubstr("the source \"tasks\" is a stream: what it gave before"));
+              HasSubstr("the source \"tasks\" is a stream, which cannot be read again"));
   const std::string counted =
       "stages:\n  few: {producer: synthetic, params: {count: 5}}\n"
       "  end: {consumer: count, from: few}\n";
@@ -280,13 +279,13 @@ TEST_P(StateRefusals, AStateAndACheckpointDoNotBothSayWhereToBegin) {
   const std::string state = state_of(*start(delayed()));
   auto pipeline = Pipeline::from_file(folder_.write("graph.yaml", delayed()));
   EXPECT_THAT(pipeline->quiet().state(state).resume().start(app_).error().message,
-              HasSubstr("a state and a checkpoint both say where the run begins"));
+              HasSubstr("a state and a checkpoint both set the start of the run"));
   std::string counted = delayed();
   counted.replace(counted.find("application"), 11, "count");
   counted.erase(counted.find(", hold: 4"), 9);
   EXPECT_THAT(
       refusal(concat("checkpoint: {file: ", folder_.path().string(), "/a.ckpt}\n", counted), state),
-      HasSubstr("a state and a checkpoint both say where the run begins"));
+      HasSubstr("a state and a checkpoint both set the start of the run"));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, StateRefusals, testing::Values(true));

@@ -111,9 +111,9 @@ TEST(SharedTensorsMemory, FindsWritingBesideAPart) {
     const auto tensors = SharedTensors::create(plan, {}, true).value();
     mapped(plan, *tensors, 1).as<float>().data()[at] = 1;
     EXPECT_EQ(join(tensors->written_beside(), "\n"),
-              concat("shared tensor \"w\": replica 1 has written ",
+              concat("shared tensor \"w\": replica 1 wrote ",
                      at < 0 ? "before the beginning" : "beyond the end",
-                     " of its part: see that it writes no more than its shape"));
+                     " of its part: keep its writes within its shape"));
   }
 }
 
@@ -232,18 +232,15 @@ struct SavedByARun : testing::Test {
 TEST_F(SavedByARun, IsResumedByThatRunOnly) {
   EXPECT_EQ(resume(run), "");
   EXPECT_EQ(resume(""), "") << "a state that does not name its run";
-  EXPECT_EQ(resume(other),
-            concat("shared tensor \"w\": ", file,
-                   " is of another run than the checkpoint run.ckpt; bring back the file of that "
-                   "run, or begin anew without --resume"));
+  EXPECT_EQ(resume(other), concat("shared tensor \"w\": ", file,
+                                  " belongs to a different run than the checkpoint run.ckpt; "
+                                  "restore the file of that run, or restart without --resume"));
   folder.write("w.npy", std::string(without_npy_trailer(whole)));
-  EXPECT_EQ(
-      resume(run),
-      concat("shared tensor \"w\": ", file,
-             " does not say that it is of the run of the checkpoint run.ckpt: another program "
-             "has written it; bring back the file of that run, or begin anew without --resume "
-             "and with `init: ",
-             file, "`"));
+  EXPECT_EQ(resume(run),
+            concat("shared tensor \"w\": ", file,
+                   " does not name the run of the checkpoint run.ckpt: another program wrote it; "
+                   "restore the file of that run, or restart without --resume and with `init: ",
+                   file, "`"));
 }
 
 TEST_F(SavedByARun, EachByteIsCheckedAndItsLength) {
@@ -260,10 +257,11 @@ TEST_F(SavedByARun, EachByteIsCheckedAndItsLength) {
   std::string damaged = whole;
   damaged[whole.size() - kNpyTrailerBytes - 1] ^= 1;
   folder.write("w.npy", damaged);
-  EXPECT_EQ(resume(run),
-            concat("shared tensor \"w\": ", file,
-                   ": it is damaged: its checksum is not that of its bytes; bring back a copy, or "
-                   "begin anew without it"));
+  EXPECT_EQ(
+      resume(run),
+      concat(
+          "shared tensor \"w\": ", file,
+          ": it is damaged: its checksum does not match; restore a copy, or restart without it"));
   folder.write("w.npy", whole);
   EXPECT_EQ(resume(run), "") << "the control";
 }
@@ -311,12 +309,12 @@ TEST(SharedTensorsMemory, RefusesAFileThatHasChangedSinceItWasChecked) {
   Plan plan = plan_sharing(false);
   plan.shared[0].init_file = folder.write("w.npy", *print_npy_header(f32, {7}));
   EXPECT_EQ(SharedTensors::create(plan, {}, false).error().message,
-            concat("shared tensor \"w\": it is f32[6], and ", plan.shared[0].init_file,
-                   " holds f32[7]; name another file"));
+            concat("shared tensor \"w\": expected f32[6], but ", plan.shared[0].init_file,
+                   " holds f32[7]; choose another file"));
   folder.write("w.npy", *print_npy_header(f32, {6}) + "1234");
-  EXPECT_EQ(SharedTensors::create(plan, {}, false).error().message,
-            concat("shared tensor \"w\": ", plan.shared[0].init_file,
-                   " ends before its last number; save it once more"));
+  EXPECT_EQ(
+      SharedTensors::create(plan, {}, false).error().message,
+      concat("shared tensor \"w\": ", plan.shared[0].init_file, " is truncated; save it again"));
   std::filesystem::remove(plan.shared[0].init_file);
   EXPECT_EQ(SharedTensors::create(plan, {}, false).error().message,
             concat("shared tensor \"w\": cannot read ", plan.shared[0].init_file,

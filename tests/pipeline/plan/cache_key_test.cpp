@@ -110,7 +110,7 @@ TEST_F(CacheKeys, DifferencesAreFoundInBothDirections) {
   EXPECT_EQ(contents_difference("a = 1\n", "a = 1\nb = 2\n"), "b is new");
   EXPECT_EQ(contents_difference("a = 1\nb = 2\n", "a = 1\n"), "b is gone");
   EXPECT_EQ(contents_difference("a = 1\nb = 2\n", "b = 2\na = 1\n"),
-            "what it was made by is listed in another order");
+            "its contents are listed in a different order");
 }
 
 TEST_F(CacheKeys, HeadersHaveTheLayoutOfThePlan) {

@@ -110,7 +110,7 @@ TEST(RunJson, RefusesAPointOfAnotherPlan) {
 
 TEST(PlanJson, RefusesWhatIsNoJson) {
   for (const char* text : {"", "{", "nonsense", "[1, 2", "\xff\xfe"})
-    EXPECT_EQ(error_of(text), "the plan is no JSON");
+    EXPECT_EQ(error_of(text), "the plan is not JSON");
 }
 
 TEST(PlanJson, NamesTheFieldThatIsMissing) {
@@ -124,8 +124,7 @@ TEST(PlanJson, NamesTheFieldOfTheWrongType) {
   EXPECT_EQ(error_of(replaced("\"threads\":1", "\"threads\":\"one\"")),
             "the plan: stages[0].threads: expected a whole number, found \"one\"");
   EXPECT_EQ(error_of(replaced("\"task\":64", "\"task\":-64")),
-            "the plan: stages[0].queues[0].task: expected a whole number that is not negative, "
-            "found -64");
+            "the plan: stages[0].queues[0].task: expected a whole number of at least 0, found -64");
   EXPECT_EQ(error_of(replaced("\"threads\":1", "\"threads\":4294967297")),
             "the plan: stages[0].threads: expected a whole number of 32 bits, found 4294967297");
   EXPECT_EQ(error_of(replaced("\"kind\":\"producer\"", "\"kind\":\"maker\"")),
@@ -136,7 +135,7 @@ TEST(PlanJson, NamesTheFieldOfTheWrongType) {
   EXPECT_EQ(error_of(replaced("\"indexed\":true", "\"indexed\":1")),
             "the plan: stages[0].indexed: expected true or false, found 1");
   EXPECT_EQ(error_of(replaced("\"readers\":[[1,0]]", "\"readers\":[[1]]")),
-            "the plan: stages[0].readers[0]: expected a list of two, found array");
+            "the plan: stages[0].readers[0]: expected a list with two items, found array");
 }
 
 TEST(PlanJson, RefusesAPlanThatCannotBeRun) {

@@ -34,8 +34,8 @@ TEST(EpochOrder, RefusesTwoSourcesOfOneProducer) {
   EXPECT_EQ(problems[0].mark.line, 3);
   EXPECT_EQ(problems[0].message,
             "join: epochs cannot read \"flipped\" and then \"images\": both come from \"images\", "
-            "which cannot finish an epoch for one while the other waits");
-  EXPECT_EQ(problems[0].help, "give each source a producer of its own, or use join: zip");
+            "which cannot finish an epoch for one source while the other waits");
+  EXPECT_EQ(problems[0].help, "give each source its own producer, or use join: zip");
 }
 
 TEST(EpochOrder, RefusesStagesThatWaitForEachOther) {
@@ -50,8 +50,8 @@ TEST(EpochOrder, RefusesStagesThatWaitForEachOther) {
   ASSERT_EQ(problems.size(), 1u);
   EXPECT_EQ(problems[0].stage, "ca");
   EXPECT_EQ(problems[0].message,
-            "join: epochs reads \"c\" before \"a\", but other stages read their producers the "
-            "other way round: each would wait for the other for ever");
+            "join: epochs reads \"c\" before \"a\", but other stages read their producers in the "
+            "opposite order: both would wait forever");
 }
 
 TEST(EpochOrder, HoldsForWhatIsMadeOfSamplesToo) {

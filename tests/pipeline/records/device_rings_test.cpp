@@ -111,16 +111,16 @@ TEST_F(OnHostDevice, IsWrittenWhenTheWaitIsOverAndNotBefore) {
 TEST_F(OnHostDevice, WhatCannotBeHadIsSaid) {
   plan.stages[0].device = "cpu";
   EXPECT_EQ(message_of(make_device_memory(plan.stages[0])),
-            "`memory: device` needs a GPU, and `device: cpu` found none here (see nvidia-smi); "
-            "leave `memory:` out");
+            "`memory: device` needs a GPU, and `device: cpu` found none (see nvidia-smi); omit "
+            "`memory:`");
   plan.stages[0].device = "host";
   const DeviceGrant closed{0, -1, false};
-  EXPECT_EQ(message_of(DeviceRings::map(plan, plan.stages[1], {&closed, 1})),
-            "what \"up\" makes on its device: device host: cannot map shared memory: Bad file "
-            "descriptor");
+  EXPECT_EQ(
+      message_of(DeviceRings::map(plan, plan.stages[1], {&closed, 1})),
+      "the device memory of \"up\": device host: cannot map shared memory: Bad file descriptor");
   const DeviceGrant nobodys{StageNumber(7), -1, false};
   EXPECT_EQ(message_of(DeviceRings::map(plan, plan.stages[1], {&nobodys, 1})),
-            "a grant names stage 7");
+            "a grant names the unknown stage 7");
   EXPECT_EQ(DeviceRings::map(plan, plan.stages[1], {}).value(), nullptr);
 }
 

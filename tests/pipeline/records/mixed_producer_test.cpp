@@ -124,7 +124,7 @@ TEST_F(Mixture, ReadsOfAPartWhatItsKeysLeave) {
   EXPECT_EQ(left, 990u + 2 + 2);
   mix.parts[1].skip = 1000;
   EXPECT_EQ(error(),
-            "many: its source has 1,000 samples, of which `skip:` and `split:` leave none");
+            "many: its source has 1,000 samples, but `skip:` and `split:` leave none of them");
 }
 
 TEST_F(Mixture, WeighsAPartWithinItsShare) {
@@ -142,7 +142,7 @@ TEST_F(Mixture, WeighsAPartWithinItsShare) {
   mix.parts[1].limit = 1;
   mix.parts[1].take = Take::first;
   mix.parts[1].skip = 1;
-  EXPECT_EQ(error(), "many: all its weights are 0, so that nothing can be drawn from it");
+  EXPECT_EQ(error(), "many: all its weights are 0, expected at least one above 0");
   mix.mix.shares[1].second = 0;
   EXPECT_EQ(error(), "");
 }

@@ -159,10 +159,10 @@ TEST(Shards, AreOfOneSize) {
   EXPECT_EQ(shard_samples(10, {2, 3, Uneven::drop}).value(), 3u);
   EXPECT_EQ(shard_samples(2, {2, 3, Uneven::pad}).value(), 1u);
   EXPECT_EQ(shard_samples(10, {0, 3, Uneven::error}).error().message,
-            "its 10 samples cannot be divided among 3 ranks; `shard: {uneven: pad}` reads some "
-            "twice, `uneven: drop` leaves some out");
+            "its 10 samples cannot be divided among 3 ranks; write `shard: {uneven: pad}` to read "
+            "some twice, or `uneven: drop` to drop some");
   EXPECT_EQ(shard_samples(2, {0, 3, Uneven::drop}).error().message,
-            "its 2 samples cannot be divided among 3 ranks: with `uneven: drop` nothing is left");
+            "its 2 samples cannot be divided among 3 ranks: `uneven: drop` would leave none");
 }
 
 TEST(EpochPeriod, RoundsUpToTheMultiple) {

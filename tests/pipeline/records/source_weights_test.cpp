@@ -84,7 +84,7 @@ TEST_F(SourceWeights, OfClassesWithoutNamesGoByNumber) {
   stage.weights.classes = {{"0", 1}, {"others", 1}};
   EXPECT_EQ(error(numbers), "");
   stage.weights.classes = {{"7", 1}, {"others", 1}};
-  EXPECT_THAT(error(numbers), HasSubstr("has no class \"7\"; it has 0, 1, 2"));
+  EXPECT_THAT(error(numbers), HasSubstr("has no class \"7\"; its classes are 0, 1, 2"));
   stage.weights.classes = {{"2", 5}, {"others", 1}};
   stage.limit = 50;  // of which none is of class 2
   stage.take = Take::first;
@@ -93,9 +93,9 @@ TEST_F(SourceWeights, OfClassesWithoutNamesGoByNumber) {
 
 TEST_F(SourceWeights, NameTheClassThatDoesNotFit) {
   stage.weights.classes = {{"cat", 1}, {"wolf", 1}};
-  EXPECT_THAT(error(), HasSubstr("has no class \"wolf\"; it has cat, dog, emu"));
+  EXPECT_THAT(error(), HasSubstr("has no class \"wolf\"; its classes are cat, dog, emu"));
   stage.weights.classes = {{"cat", 1}, {"emu", 1}};
-  EXPECT_THAT(error(), HasSubstr("class \"dog\" has none; write one, or `others: 1`"));
+  EXPECT_THAT(error(), HasSubstr("class \"dog\" has no weight; write one, or `others: 1`"));
   stage.weights.classes = {{"wolf", 1}, {"others", 1}};
   EXPECT_THAT(error(), HasSubstr("has no class \"wolf\""));
 }
@@ -103,7 +103,7 @@ TEST_F(SourceWeights, NameTheClassThatDoesNotFit) {
 TEST_F(SourceWeights, NeedLabels) {
   stage.weights.balanced = true;
   Unlabelled unlabelled;
-  EXPECT_THAT(error(unlabelled), HasSubstr("this source tells none; `weights: FILE` has"));
+  EXPECT_THAT(error(unlabelled), HasSubstr("this source has none; write `weights: FILE`"));
   source.unlabelled = 17;
   EXPECT_THAT(error(), HasSubstr("need all labels: line 3: no label"));
   stage.skip = 18;

@@ -53,7 +53,7 @@ TEST(GraphAudit, DroppingWithoutPermissionIsNoticed) {
   plan.stages[1].may_drop = false;
   EXPECT_EQ(audit_failure(plan, ran.run.control()),
             "edge numbers -> mix: produced 300 = delivered 240 + dropped 60 + quarantined 0, "
-            "leaked 0: mix may not drop samples, and skipped 0");
+            "leaked 0: mix may not drop samples, but skipped 0");
 }
 
 TEST(GraphAudit, SkippedSamplesExplainWhatIsMissing) {
@@ -76,7 +76,7 @@ TEST(GraphAudit, SlotsLeftBehindAreNoticed) {
   watermark.level.value.fetch_sub(64);
   const auto failure = audit_failure(ran.run.plan(), ran.run.control());
   ASSERT_TRUE(failure);
-  EXPECT_NE(failure->find("leaked 64: slots were left behind"), std::string::npos) << *failure;
+  EXPECT_NE(failure->find("leaked 64: slots were not released"), std::string::npos) << *failure;
 }
 
 }  // namespace

@@ -116,8 +116,8 @@ TEST(Console, ALogFileThatCannotBeWrittenIsSaidOnce) {
     console->flush();
   }
   EXPECT_EQ(read_available(pipe.ends[0]),
-            "brigade: warning: cannot write the log file /dev/full: No space left on device; it "
-            "lacks lines until it can be written\n");
+            "brigade: warning: cannot write the log file /dev/full: No space left on device; lines "
+            "are missing until it is writable\n");
 }
 
 TEST(Console, AReaderThatHasGoneIsNoError) {

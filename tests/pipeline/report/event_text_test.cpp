@@ -21,8 +21,8 @@ TEST(EventText, OfADeathIsWhatTheRunDoesNow) {
   event.samples = 4;
   event.next = EventNext::carry_on;
   EXPECT_EQ(event_text(event),
-            "stage \"sink\" replica 0 ended; its batch has ended 3 workers and goes into "
-            "quarantine; the other replicas carry on");
+            "stage \"sink\" replica 0 ended; its batch has killed 3 workers and is quarantined; "
+            "the other replicas continue");
 }
 
 TEST(EventText, OfTheEndIsWhyItCame) {

@@ -92,7 +92,7 @@ TEST_F(LeasesTest, EverybodyWaitingForEverybodyComesToAnEnd) {
 TEST_F(LeasesTest, AtTheEndNothingStands) {
   for (const int stage : {0, 1}) watermark(StageNumber(stage)).level.value = 128;
   EXPECT_FALSE(find_standing_watermark(plan, control, leases()));
-  EXPECT_EQ(standstill_text(plan, control, leases()), "every stage is at its end");
+  EXPECT_EQ(standstill_text(plan, control, leases()), "every stage has finished");
 }
 
 TEST_F(LeasesTest, TheTextNamesTheWatermarkAndWhy) {
@@ -100,15 +100,15 @@ TEST_F(LeasesTest, TheTextNamesTheWatermarkAndWhy) {
   stand(1, Waiting::input);
   control.replicas[2].in_flight.value = 7;
   EXPECT_EQ(standstill_text(plan, control, leases()),
-            "stage \"sink\" stands at 0 of 128, and the others wait for it: replica 0 waits for "
-            "input since 1.0 s, replica 1 works on sample 7 since 1.0 s");
+            "stage \"sink\" is at 0 of 128 and blocks the others: replica 0 waits for input for "
+            "1.0 s, replica 1 works on sample 7 for 1.0 s");
   std::vector<ReplicaLease> known = leases();
   known.back().process = 4711;
   const std::string table = leases_text(plan, control, known);
   EXPECT_THAT(table, testing::ContainsRegex("sink.0 +- +"));
   EXPECT_THAT(table, testing::ContainsRegex("sink.1 +4711 +"));
   EXPECT_THAT(table, HasSubstr("sink.1"));
-  EXPECT_THAT(table, HasSubstr("waits for room: a reader is behind"));
+  EXPECT_THAT(table, HasSubstr("waits for buffer space: a reader is slower"));
   EXPECT_THAT(table, HasSubstr("numbers"));
 }
 

@@ -30,21 +30,21 @@ struct TwoLooks {
 TEST(Progress, SaysHowFarHowFastAndHowLongStill) {
   const TwoLooks looks;
   EXPECT_EQ(progress_line(looks.plan, looks.before, looks.now, {{"loss", 0.4133, true}}),
-            "epoch 2/3  20,000/60,000  1,000 samples/s  data ready 90 %  loss 0.4133  ETA 40.0 s");
+            "epoch 2/3  20,000/60,000  1,000 samples/s  data ready: 90 %  loss 0.4133  ETA 40.0 s");
 }
 
 TEST(Progress, KeepsQuietAboutWhatItDoesNotKnow) {
   TwoLooks looks;
   looks.now.samples_expected = 0;
   EXPECT_EQ(progress_line(looks.plan, looks.before, looks.now, {}),
-            "epoch 2/3  20,000  1,000 samples/s  data ready 90 %");
+            "epoch 2/3  20,000  1,000 samples/s  data ready: 90 %");
 }
 
 TEST(Progress, OfALineThatStandsStillHasNoEta) {
   TwoLooks looks;
   looks.now.samples = looks.before.samples;
   EXPECT_EQ(progress_line(looks.plan, looks.before, looks.now, {}),
-            "epoch 2/3  18,000/60,000  0 samples/s  data ready 90 %");
+            "epoch 2/3  18,000/60,000  0 samples/s  data ready: 90 %");
 }
 
 TEST(Progress, TheLastEpochStaysTheLast) {
@@ -90,7 +90,7 @@ TEST(Bottleneck, IsTheStageThatIsBusyWhileItsNeighboursWait) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->stage, 1);
   EXPECT_EQ(bottleneck_text(now, *found),
-            "decode (busy 97 %): more `replicas:` of it may help (now 1)");
+            "decode (busy 97 %): raising `replicas:` may help (now 1)");
 }
 
 TEST(Bottleneck, AStageThatCannotHaveMoreReplicasIsNotToldTo) {
@@ -98,7 +98,7 @@ TEST(Bottleneck, AStageThatCannotHaveMoreReplicasIsNotToldTo) {
   now.stages = {stage("read", 20, 0, 80), stage("full", 97, 2, 1)};
   now.stages[1].one_replica = true;
   EXPECT_EQ(bottleneck_text(now, *find_bottleneck({}, now)),
-            "full (busy 97 %): it can have one replica only: let stages around it do more");
+            "full (busy 97 %): it can only have one replica: move work to other stages");
 }
 
 TEST(Bottleneck, LooksAtTheTimeBetweenTwoMoments) {
@@ -113,7 +113,7 @@ TEST(Bottleneck, AConsumerThatIsBusyIsTheBestCase) {
   now.stages = {stage("read", 20, 0, 80), stage("train", 99, 1, 0)};
   now.stages[1].kind = StageKind::consumer;
   EXPECT_EQ(bottleneck_text(now, *find_bottleneck({}, now)),
-            "train (busy 99 %): the line keeps up with it");
+            "train (busy 99 %): the pipeline keeps up");
 }
 
 TEST(Bottleneck, IsNoStageThatWasThereForAMoment) {

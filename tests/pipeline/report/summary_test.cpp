@@ -40,7 +40,7 @@ RunSummary example_summary() {
   summary.first_sample_seconds = 0.05;
   summary.sources = {{"images",
                       1000,
-                      {{SkipReason::limit, 200, "behind `limit:`"},
+                      {{SkipReason::limit, 200, "beyond `limit:`"},
                        {SkipReason::no_match, 3, "files that are no images"}}},
                      {"lines", std::nullopt, {}}};
   EdgeAudit audit;
@@ -61,16 +61,16 @@ TEST(Summary, TellsPeopleWhatTheRunAmountedTo) {
   Plan plan;
   plan.name = "demo";
   EXPECT_EQ(summary_text(plan, example_summary()),
-            "demo: 2,000 samples, 2 epochs in 4.0 s, 500 samples/s; the start took 40.0 ms, "
-            "the first sample came after 50.0 ms\n"
+            "demo: 2,000 samples, 2 epochs in 4.0 s, 500 samples/s; the start took 40.0 ms, first "
+            "sample after 50.0 ms\n"
             "  stage   replicas  samples  samples/s  busy  waits in  waits out\n"
             "  images         2    2,000        500  10 %       0 %       90 %\n"
             "  train          1    2,000        500  75 %      25 %        0 %\n"
-            "  bottleneck: train (busy 75 %): the line keeps up with it\n"
-            "  source images: found 1,203, gives 1,000, skipped 203: 200 behind `limit:`, 3 files "
-            "that are no images\n"
-            "  edge images -> train: produced 2,000 = delivered 1,990 + dropped 7 + "
-            "quarantined 3, leaked 0\n"
+            "  bottleneck: train (busy 75 %): the pipeline keeps up\n"
+            "  source images: found 1,203, outputs 1,000, skipped 203: 200 beyond `limit:`, 3 "
+            "files that are no images\n"
+            "  edge images -> train: produced 2,000 = delivered 1,990 + dropped 7 + quarantined 3, "
+            "leaked 0\n"
             "  train: loss 0.25, checksum -, set_checksum 000000000000beef\n");
 }
 
@@ -83,7 +83,7 @@ TEST(Summary, ListsEdgesWhereSomethingWasNotDeliveredOrAllWhenAsked) {
   EXPECT_NE(summary_text(Plan{}, summary, SummaryDetail::edges).find("edge train"),
             std::string::npos);
   summary.edges.erase(summary.edges.begin());
-  EXPECT_NE(summary_text(Plan{}, summary).find("  every sample that was made was delivered\n"),
+  EXPECT_NE(summary_text(Plan{}, summary).find("  all samples were delivered\n"),
             std::string::npos);
   EXPECT_EQ(summary_text(Plan{}, summary, SummaryDetail::results),
             "  train: loss 0.25, checksum -, set_checksum 000000000000beef\n");
@@ -139,17 +139,17 @@ TEST(SourceAudit, WhatWasFoundIsGivenOrDropped) {
   const SourceAudit audit{"train", 10, {kRanks, kKeys}};
   EXPECT_EQ(found_by(audit), 1274u);
   EXPECT_EQ(source_text(audit),
-            "source train: found 1,274, gives 10, skipped 1,264: 30 for the other ranks, 1,234 "
+            "source train: found 1,274, outputs 10, skipped 1,264: 30 for the other ranks, 1,234 "
             "keys without an image");
-  EXPECT_EQ(source_text({"train", 10, {}}), "source train: found 10, gives 10, skipped 0");
+  EXPECT_EQ(source_text({"train", 10, {}}), "source train: found 10, outputs 10, skipped 0");
 }
 
 TEST(SourceAudit, TheGraphLeavesOutWhatIsBehindLimitsAndForOtherRanks) {
-  const SkippedInputs limit{SkipReason::limit, 89, "left out by `limit:`"};
+  const SkippedInputs limit{SkipReason::limit, 89, "omitted by `limit:`"};
   const SkippedInputs ranks{SkipReason::ranks, 6, "for the other ranks"};
   const SkippedInputs most{SkipReason::ranks, 7, "for the other ranks"};
   const SkippedInputs rest{SkipReason::uneven, 2,
-                           "that ranks cannot share evenly (`uneven: drop`)"};
+                           "left over after division among the ranks (`uneven: drop`)"};
   EXPECT_TRUE(left_out({}, Subset({}, 7, 10), 10, {}).empty());
   StageKeys keys;
   keys.limit = 11;
@@ -174,8 +174,8 @@ TEST(SourceAudit, SourcesAndCachesThatTellAreKnownBeforeTheRun) {
   graph.producer("untold", slot);
   graph.consumer("end", {"kept"});
   graph.consumer("other", {"untold"});
-  const SkippedInputs above{SkipReason::limit, 60, "left out by `limit:`"};
-  const SkippedInputs below{SkipReason::limit, 50, "behind `limit:`"};
+  const SkippedInputs above{SkipReason::limit, 60, "omitted by `limit:`"};
+  const SkippedInputs below{SkipReason::limit, 50, "beyond `limit:`"};
   EXPECT_EQ(
       planned_sources(graph.build(), plan_of(graph)),
       (std::vector<SourceAudit>{{"told", 40, {above}}, {"kept", 30, {below}}, {"untold", {}, {}}}));
@@ -194,7 +194,7 @@ TEST(SourceAudit, WhatTheSourceSkipsStandsBehindWhatTheGraphLeavesOut) {
   EXPECT_EQ(planned_sources(graph.build(), plan_of(graph)),
             (std::vector<SourceAudit>{{"told",
                                        40,
-                                       {{SkipReason::limit, 60, "left out by `limit:`"},
+                                       {{SkipReason::limit, 60, "omitted by `limit:`"},
                                         kKeys,
                                         {SkipReason::no_match, 2, cut}}}}));
 }

@@ -79,7 +79,7 @@ TEST(RunningGraphs, AChildThatHoldsTheSameMemoryIsNoGraph) {
 TEST(RunningGraphs, OneThatHasEndedIsAnError) {
   const auto gone = look_into({getpid(), "/proc/self/fd/9999", "/proc/self/fd/9999"});
   ASSERT_FALSE(gone.ok());
-  EXPECT_NE(gone.error().message.find("cannot look into the graph of process"), std::string::npos);
+  EXPECT_NE(gone.error().message.find("cannot inspect the graph of process"), std::string::npos);
 }
 
 std::string refusal(const MemoryFile& control, const MemoryFile& plan) {
@@ -92,14 +92,14 @@ TEST(RunningGraphs, ASegmentOfAnotherProgramIsRefused) {
   const MemoryFile plan =
       MemoryFile::create_holding("brigade-plan", run_to_json(small_plan(), {})).value();
   const MemoryFile control = MemoryFile::create("brigade-control", 4096).value();
-  EXPECT_THAT(refusal(control, plan), HasSubstr("not a control segment of Brigade"));
+  EXPECT_THAT(refusal(control, plan), HasSubstr("not a Brigade control segment"));
 }
 
 TEST(RunningGraphs, EmptyMemoryIsRefused) {
   const MemoryFile plan =
       MemoryFile::create_holding("brigade-plan", run_to_json(small_plan(), {})).value();
   EXPECT_THAT(refusal(MemoryFile::create_holding("brigade-control", "").value(), plan),
-              EndsWith(": expected memory that holds something, found none"));
+              EndsWith(": expected memory with contents, found none"));
 }
 
 TEST(RunningGraphs, APlanThatWouldTakeAllMemoryIsRefused) {
@@ -120,7 +120,7 @@ TEST(RunningGraphs, MemoryThatCanShrinkIsRefusedBeforeItIsMapped) {
                            concat("/proc/self/fd/", segments->plan_fd())};
   const auto looked = look_into(graph);
   ASSERT_FALSE(looked.ok());
-  EXPECT_THAT(looked.error().message, HasSubstr("expected memory that cannot shrink"));
+  EXPECT_THAT(looked.error().message, HasSubstr("expected memory sealed against shrinking"));
   ASSERT_EQ(fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK), 0);
   EXPECT_TRUE(look_into(graph).ok());  // nothing else was wrong with it
 }
@@ -134,7 +134,7 @@ TEST(RunningGraphs, MemoryOfAnotherUserThanTheProcessIsRefused) {
   ASSERT_EQ(fchown(segments->control_fd(), 1234, 1234), 0);
   const auto looked = look_into(graph_of(*segments));
   ASSERT_FALSE(looked.ok());
-  EXPECT_THAT(looked.error().message, HasSubstr("of the user 0 who runs it, found that of 1234"));
+  EXPECT_THAT(looked.error().message, HasSubstr("of the user 0 , found memory of user 1234"));
 }
 
 TEST(RunningGraphs, WhatOnlyHasTheNameIsRefusedAndNotWaitedFor) {
@@ -145,8 +145,8 @@ TEST(RunningGraphs, WhatOnlyHasTheNameIsRefusedAndNotWaitedFor) {
        {pipe, folder.write("file", "BRIGADE1"), std::string("/dev/zero")}) {
     const auto looked = look_into({getpid(), path, path});
     ASSERT_FALSE(looked.ok()) << path;
-    EXPECT_THAT(looked.error().message,
-                testing::AnyOf(HasSubstr("a file that only has its name"), HasSubstr("not sealed")))
+    EXPECT_THAT(looked.error().message, testing::AnyOf(HasSubstr("a file with the same name"),
+                                                       HasSubstr("unsealed memory")))
         << path;
   }
 }

@@ -96,7 +96,7 @@ TEST_F(StopsOfDevices, WhileTheirMemoryIsMadeAreThoseOfAStageThatOpens) {
   EXPECT_EQ(exit_code(wanted), 130);
   EXPECT_EQ(found.failure, "");
   EXPECT_EQ(session.lines.lines, opening.lines.lines);
-  EXPECT_THAT(session.lines.lines, ElementsAre("note: stopped before it had started"));
+  EXPECT_THAT(session.lines.lines, ElementsAre("note: stopped before the run started"));
   EXPECT_EQ(found.summary.figures.stages.size(), 4u);
   EXPECT_EQ(found.summary.edges.size(), 3u);
   while (has_children()) std::this_thread::yield();  // one that was killed may end later
@@ -117,7 +117,7 @@ TEST_F(StopsOfDevices, WhileTheirMemoryIsMadeOnceMoreEndTheRun) {
   EXPECT_EQ(exit_code(found), 130) << found.failure;
   EXPECT_THAT(session.lines.lines,
               Contains(HasSubstr("the run resumes from its last checkpoint")).Times(1));
-  EXPECT_EQ(session.lines.lines.back(), "note: stopped before it had started");
+  EXPECT_EQ(session.lines.lines.back(), "note: stopped before the run started");
   while (has_children()) std::this_thread::yield();  // one that was killed may end later
 }
 

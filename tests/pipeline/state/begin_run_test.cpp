@@ -50,7 +50,7 @@ TEST_F(BeginRun, BeforeTheFirstCheckpointTheRunBeginsAtTheBeginning) {
   const auto from = resume(plan);
   ASSERT_TRUE(from.ok()) << from.error().message;
   EXPECT_EQ(from->line,
-            concat("there is no checkpoint at ", file, " yet: the run begins at the beginning"));
+            concat("there is no checkpoint at ", file, " yet: the run starts from the beginning"));
   EXPECT_TRUE(from->from.index_spaces.empty());
 }
 
@@ -73,10 +73,10 @@ TEST_F(BeginRun, AnEarlierRunIsReplacedOnlyWhenAsked) {
   EXPECT_EQ(begin_run(first, session.types, Past::refuse).value().resumed.line, "")
       << "nothing is there";
   EXPECT_EQ(session.run(one_consumer(file)).failure, "");
-  const std::string refused = concat(
-      "a checkpoint of another run is there (", file,
-      "), and is not replaced unasked; resume it with --resume, begin anew with --overwrite, or "
-      "name another file: --set checkpoint.file=FILE");
+  const std::string refused =
+      concat("a checkpoint of another run exists (", file,
+             ") and is not overwritten; resume it with --resume, restart with --overwrite, or "
+             "choose another file: --set checkpoint.file=FILE");
   const Plan again = session.plan(one_consumer(file));
   EXPECT_EQ(begin_run(again, session.types, Past::refuse).error().message, refused);
   EXPECT_EQ(begin_run(again, session.types, Past::overwrite).value().resumed.line, "");
@@ -103,9 +103,9 @@ TEST_F(BeginRun, WhatAnEarlierRunHasLearnedIsReplacedOnlyWhenAsked) {
   EXPECT_TRUE(begin_run(plan, types, Past::refuse).ok()) << "nothing is in it";
   folder.write("loss.csv", "epoch,step,loss\n");
   EXPECT_EQ(begin_run(plan, types, Past::refuse).error().message,
-            concat("results of another run are there (", losses,
-                   "), and are not replaced unasked; begin anew with --overwrite, or name another "
-                   "file: --set stages.learn.params.loss_file=FILE"));
+            concat("results of another run exist (", losses,
+                   ") and are not overwritten; restart with --overwrite, or choose another file: "
+                   "--set stages.learn.params.loss_file=FILE"));
   EXPECT_TRUE(begin_run(plan, types, Past::overwrite).ok());
 }
 
@@ -115,8 +115,8 @@ TEST_F(BeginRun, TwoRunsDoNotWriteOneCheckpoint) {
   ASSERT_TRUE(begun.ok()) << begun.error().message;
   for (const Past past : {Past::refuse, Past::resume, Past::overwrite})
     EXPECT_EQ(begin_run(plan, session.types, past).error().message,
-              concat("another run writes the checkpoint ", file,
-                     "; wait for its end, or name another file: --set checkpoint.file=FILE"));
+              concat("another run is writing the checkpoint ", file,
+                     "; wait until it ends, or choose another file: --set checkpoint.file=FILE"));
   begun->lock.reset();
   EXPECT_TRUE(begin_run(plan, session.types, Past::refuse).ok());
   EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << "nothing is left of a lock";
@@ -129,8 +129,8 @@ TEST_F(BeginRun, AnotherOrderIsRefusedWithTheDifference) {
   ASSERT_FALSE(from.ok());
   EXPECT_EQ(from.error().message,
             concat("cannot resume from ", file,
-                   ".position: the samples or their order would be others: numbers.params.count "
-                   "was \"1000\", is \"999\"; undo that, or run without --resume"));
+                   ".position: the samples or their order would differ: numbers.params.count was "
+                   "\"1000\", is \"999\"; undo that change, or run without --resume"));
 }
 
 TEST_F(BeginRun, OtherVersionsOfLibrariesAreAWarning) {
@@ -145,8 +145,8 @@ TEST_F(BeginRun, OtherVersionsOfLibrariesAreAWarning) {
   fresh.libraries = "libjpeg-turbo 3.0.1";
   const Resumed resumed = resume_from_files(plan, fresh).value();
   EXPECT_EQ(resumed.warning,
-            "the run that is resumed had other versions of libraries (libjpeg-turbo 2.1.5 before, "
-            "libjpeg-turbo 3.0.1 now): decoded pixels may differ from those before by some levels");
+            "the resumed run had different library versions (libjpeg-turbo 2.1.5 before, "
+            "libjpeg-turbo 3.0.1 now): decoded pixels may differ by a few levels");
   EXPECT_EQ(resumed.from.libraries, "libjpeg-turbo 3.0.1") << "what its own checkpoints say";
 }
 
@@ -162,10 +162,11 @@ TEST_F(BeginRun, ItsIdentityIsKeptAndPositionsOfTwoRunsAreRefused) {
   EXPECT_NE(from_the_beginning(plan, session.types).identity, identity);
   written.entries[0].identity = std::string(32, 'b');
   ASSERT_TRUE(write_checkpoint(file + ".end", *read_whole_file(file + ".end"), one, written).ok());
-  EXPECT_EQ(resume(plan).error().message,
-            concat(one, " and ", other,
-                   " are of different runs; bring back those of one run, or begin anew with "
-                   "--overwrite"));
+  EXPECT_EQ(
+      resume(plan).error().message,
+      concat(
+          one, " and ", other,
+          " belong to different runs; restore the files of one run, or restart with --overwrite"));
 }
 
 /// numbers -> a consumer that saves every 20 samples and crashes at the sample with id 777.

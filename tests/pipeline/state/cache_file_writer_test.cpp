@@ -93,7 +93,7 @@ TEST_F(Kept, ReplacesAnOlderOne) {
 
 TEST_F(Kept, OverwritesNothingElse) {
   folder.write("x.cache", "precious");
-  EXPECT_EQ(error_of_create(), path + " is no cache of Brigade; it is not overwritten");
+  EXPECT_EQ(error_of_create(), path + " is not a cache of Brigade; it is not overwritten");
   std::filesystem::remove(path);
   auto file = CacheFileWriter::create(path, header());
   folder.write("x.cache", "precious");  // meanwhile
@@ -110,7 +110,7 @@ TEST_F(Kept, WhatTheDiskDoesNotHaveIsSaid) {
   large.data_bytes = std::uint64_t{1} << 60;
   const auto made = CacheFileWriter::create(path, large);
   ASSERT_FALSE(made);
-  EXPECT_THAT(made.error().message, HasSubstr("which the disk does not give: "));
+  EXPECT_THAT(made.error().message, HasSubstr("which the disk cannot provide: "));
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 

@@ -45,7 +45,7 @@ TEST_F(CacheFilesOfGraphs, AreMadeByOneRunAndUsedByTheNext) {
   ASSERT_TRUE(again.plan);
   EXPECT_EQ(again.plan->stages.size(), 2u);
   EXPECT_EQ(again.messages, concat("brigade: cache \"kept\": ", file,
-                                   " has all 100 samples: numbers is not started\n"));
+                                   " is complete with 100 samples: numbers does not start\n"));
   const RunOutcome second = run();
   EXPECT_EQ(second.summary.results.back().second, first.summary.results.back().second);
 }
@@ -56,8 +56,8 @@ TEST_F(CacheFilesOfGraphs, OfOtherContentsAreMadeAnewWithAWarning) {
   ASSERT_TRUE(other.plan);
   EXPECT_EQ(other.plan->stages.size(), 3u);
   EXPECT_THAT(other.plan->warnings,
-              Contains(HasSubstr("holds something else (numbers.params.count was \"100\", is "
-                                 "\"50\"): it is made anew")));
+              Contains(HasSubstr("has different contents (numbers.params.count was \"100\", is "
+                                 "\"50\"): the cache is rebuilt")));
   run(50);
   EXPECT_EQ(look_at_cache_file(file).header.samples, 50u);
 }
@@ -65,8 +65,9 @@ TEST_F(CacheFilesOfGraphs, OfOtherContentsAreMadeAnewWithAWarning) {
 TEST_F(CacheFilesOfGraphs, ThatAreBrokenAreMadeAnewWithAWarning) {
   run();
   std::filesystem::resize_file(file, kCacheHeaderBytes + 1);
-  EXPECT_THAT(planned().plan->warnings,
-              Contains(testing::AllOf(HasSubstr("is truncated"), HasSubstr(": it is made anew"))));
+  EXPECT_THAT(
+      planned().plan->warnings,
+      Contains(testing::AllOf(HasSubstr("is truncated"), HasSubstr(": the cache is rebuilt"))));
   run();
   EXPECT_EQ(look_at_cache_file(file).kind, CacheFileLook::Kind::usable);
 }
@@ -75,7 +76,7 @@ TEST_F(CacheFilesOfGraphs, WhatIsNoCacheIsAProblemOfTheGraph) {
   folder.write("x.cache", "precious");
   const PlannedGraph graph = planned();
   EXPECT_FALSE(graph.plan);
-  EXPECT_THAT(graph.messages, HasSubstr("is no cache of Brigade; it is not overwritten"));
+  EXPECT_THAT(graph.messages, HasSubstr("is not a cache of Brigade; it is not overwritten"));
   EXPECT_THAT(graph.messages, HasSubstr("graph.yaml:4:"));
 }
 

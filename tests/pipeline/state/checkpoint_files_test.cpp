@@ -103,18 +103,18 @@ TEST_F(CheckpointFiles, FilesThatDoNotBelongTogetherAreNamed) {
   ASSERT_TRUE(write("next", 20).ok());
   put(state, "foreign");
   EXPECT_EQ(refusal(), position + " does not belong to " + state +
-                           ", which was written by something else; delete it to begin anew");
+                           ", which something else wrote; delete it to restart");
   std::filesystem::remove(state);
-  EXPECT_NE(refusal().find("bring it back, or delete both"), std::string::npos) << refusal();
+  EXPECT_NE(refusal().find("restore it, or delete both"), std::string::npos) << refusal();
   std::filesystem::remove(position);
   put(state, "old");
-  EXPECT_NE(refusal().find("has no position beside it"), std::string::npos) << refusal();
+  EXPECT_NE(refusal().find("has no position file"), std::string::npos) << refusal();
 }
 
 TEST_F(CheckpointFiles, ABrokenPositionIsNamed) {
   put(position, "{\"brigade_position\": 3");
   EXPECT_EQ(refusal().rfind(position + ": it cannot be read: ", 0), 0u) << refusal();
-  EXPECT_NE(refusal().find("delete it to begin anew"), std::string::npos);
+  EXPECT_NE(refusal().find("delete it to restart"), std::string::npos);
 }
 
 TEST_F(CheckpointFiles, EachByteOfAPositionIsCheckedAndItsLength) {
@@ -132,8 +132,8 @@ TEST_F(CheckpointFiles, EachByteOfAPositionIsCheckedAndItsLength) {
   moved.replace(moved.find("640"), 3, "740");
   put(position, moved);
   EXPECT_EQ(refusal(), position +
-                           ": it is damaged: its checksum is not that of its bytes; delete "
-                           "it to begin anew, or run without --resume");
+                           ": it is damaged: its checksum does not match; delete it to restart, or "
+                           "run without --resume");
 }
 
 TEST_F(CheckpointFiles, APositionOfAnOlderVersionSaysSo) {
@@ -155,7 +155,7 @@ TEST_F(CheckpointFiles, WhereNothingCanBeWrittenTheOldOneStays) {
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handled);
   ASSERT_FALSE(written.ok());
-  EXPECT_NE(written.error().message.find("what was there before is intact"), std::string::npos);
+  EXPECT_NE(written.error().message.find("the previous file is intact"), std::string::npos);
   EXPECT_EQ(index(), 10u);
 }
 

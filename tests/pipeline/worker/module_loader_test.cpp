@@ -59,7 +59,7 @@ TEST_F(Loading, ABodyOfTheOtherKindIsAnError) {
   const StageType nothing = type_of("nothing", "good");
   const StageType numbers = type_of("numbers", "good");
   EXPECT_EQ(producer_maker(nothing)().error().message,
-            "the body of stage type \"nothing\" is no producer, as its contract says");
+            "the body of stage type \"nothing\" is not a producer, as its contract requires");
   EXPECT_FALSE(stage_maker(numbers)().ok());
   const StageType empty = type_of("empty", "");
   EXPECT_FALSE(stage_maker(empty)().ok());
@@ -88,7 +88,7 @@ TEST_F(Loading, AModuleOfAnotherBuildIsRefusedWithBothLayouts) {
 }
 
 TEST_F(Loading, ASharedObjectThatIsNoModuleIsSaid) {
-  EXPECT_THAT(mistake("no_symbol", "x"), HasSubstr("is no module of Brigade"));
+  EXPECT_THAT(mistake("no_symbol", "x"), HasSubstr("is not a module of Brigade"));
 }
 
 TEST_F(Loading, AModuleThatCannotBeOpenedSaysWhatIsMissing) {
@@ -140,11 +140,11 @@ TEST(PluginLoader, BodiesAreMadeWhereverTheyAre) {
   EXPECT_TRUE(stage_maker(*types.find("light"))().ok());
   EXPECT_TRUE(stage_maker(*types.find("heavy"))().ok());
   EXPECT_EQ(producer_maker(*types.find("light"))().error().message,
-            "the body of stage type \"light\" is no producer, as its contract says");
+            "the body of stage type \"light\" is not a producer, as its contract requires");
 }
 
 TEST(PluginLoader, WhatIsNoPluginIsSaid) {
-  EXPECT_THAT(mistake("brigade_no_symbol.so"), StartsWith("is no plugin of Brigade"));
+  EXPECT_THAT(mistake("brigade_no_symbol.so"), StartsWith("is not a plugin of Brigade"));
   EXPECT_THAT(mistake("brigade_good.so"), StartsWith("is a module"));
   EXPECT_THAT(mistake("brigade_missing_symbol.so"),
               StartsWith("cannot be opened: undefined symbol: nobody_has_this"));
@@ -186,8 +186,8 @@ TEST(PluginLoader, AModuleWithoutTheContractIsRefused) {
 TEST(PluginLoader, ALibraryThatIsGoneIsSaid) {
   EXPECT_TRUE(check_library(kPlugin, "heavy").ok());
   EXPECT_EQ(check_library("/nowhere.so", "heavy").error().message,
-            "there is no /nowhere.so, which has the body of \"heavy\"; it is built with the plugin "
-            "and lies beside it");
+            "there is no /nowhere.so, which contains the body of \"heavy\"; copy it into the "
+            "folder of the plugin, with which it was built");
 }
 
 }  // namespace

@@ -163,14 +163,15 @@ TEST_F(ReplicaMain, AnExceptionIsReportedAsOneLine) {
 }
 
 TEST_F(ReplicaMain, AnythingElseThatIsThrownIsReportedToo) {
-  EXPECT_EQ(failure([]() -> Result<void> { throw 17; }), "an exception that is no std::exception");
+  EXPECT_EQ(failure([]() -> Result<void> { throw 17; }),
+            "an exception that is not a std::exception");
 }
 
 TEST(ReplicaMainOfProcesses, AConstructorThatThrowsAnythingEndsTheRunWithItsName) {
   Session session;
   const RunOutcome outcome = session.run(line_yaml("consumer: throws_when_made"));
   EXPECT_THAT(outcome.failure, HasSubstr("stage \"end\" replica 0 (pid "));
-  EXPECT_THAT(outcome.failure, HasSubstr("an exception that is no std::exception"));
+  EXPECT_THAT(outcome.failure, HasSubstr("an exception that is not a std::exception"));
 }
 
 }  // namespace

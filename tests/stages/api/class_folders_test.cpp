@@ -69,9 +69,8 @@ TEST(ClassFolders, HaveSoManyImagesWhereTheyAreFew) {
 
 TEST(ClassFolders, DifferByNames) {
   EXPECT_EQ(class_difference({"cat", "dog"}, {"cat", "dog"}), "");
-  EXPECT_EQ(class_difference({"cat", "dog"}, {"cat"}), "it lacks dog");
-  EXPECT_EQ(class_difference({"cat", "dog"}, {"cat", "wolf"}),
-            "it lacks dog, and it alone has wolf");
+  EXPECT_EQ(class_difference({"cat", "dog"}, {"cat"}), "missing: dog");
+  EXPECT_EQ(class_difference({"cat", "dog"}, {"cat", "wolf"}), "missing: dog, and extra: wolf");
 }
 
 TEST(ClassFolders, ThatCannotBeAreSaid) {
@@ -82,9 +81,10 @@ TEST(ClassFolders, ThatCannotBeAreSaid) {
   folders.names["/r"] = {".hidden/"};
   EXPECT_TRUE(message_of(folders.find()).starts_with("/r: the folder is empty; expected a"));
   folders.names["/r"] = {"notes.txt"};
-  EXPECT_TRUE(message_of(folders.find()).starts_with("/r: has no folders; expected a folder"));
+  EXPECT_TRUE(
+      message_of(folders.find()).starts_with("/r: has no class folders; expected one folder"));
   folders.names["/r"] = {"1.jpg"};
-  EXPECT_TRUE(message_of(folders.find()).starts_with("/r: has images, but no folders;"));
+  EXPECT_TRUE(message_of(folders.find()).starts_with("/r: has images, but no class folders;"));
   folders.names = {{"/r", {"cat/"}}, {"/r/cat", {"notes.txt", ".1.jpg"}}};
   EXPECT_TRUE(message_of(folders.find()).starts_with("/r/cat: has no images (.jpg "));
 }

@@ -183,12 +183,12 @@ TEST(SkippedInputs, EveryReasonHasAWordOfItsOwn) {
 TEST(SkipTally, CountsByKindAndKeepsAFewExamples) {
   SkipTally tally;
   for (const char* name : {".txt", ".md", ".txt", ".csv", ".log"})
-    tally.add(SkipReason::no_match, "files that are no images", name);
+    tally.add(SkipReason::no_match, "files that are not images", name);
   tally.add(SkipReason::hidden, "hidden files");
   EXPECT_EQ(tally.list(),
-            (std::vector<SkippedInputs>{
-                {SkipReason::no_match, 5, "files that are no images (\".txt\", \".md\", \".csv\")"},
-                {SkipReason::hidden, 1, "hidden files"}}));
+            (std::vector<SkippedInputs>{{SkipReason::no_match, 5,
+                                         "files that are not images (\".txt\", \".md\", \".csv\")"},
+                                        {SkipReason::hidden, 1, "hidden files"}}));
 }
 
 TEST(SkipTally, OfSeveralBecomesOne) {

@@ -16,7 +16,7 @@ TEST(FileLength, OfAPlainFileIsWhatItsHeaderSays) {
   EXPECT_EQ(said(17, false, 2), "a: ends after 1 bytes of data; its header says u8[2], which is 2");
   EXPECT_EQ(said(3, false, 2), "a: ends after 0 bytes of data; its header says u8[2], which is 2");
   EXPECT_EQ(said(1018, false, 2),
-            "a: goes on to 1,002 bytes of data; its header says u8[2], which is 2");
+            "a: contains 1,002 bytes of data; its header says u8[2], which is 2 bytes");
   EXPECT_NE(said(1 << 20, false, ~std::uint64_t{0}), "no error");
 }
 

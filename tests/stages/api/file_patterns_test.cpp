@@ -21,7 +21,7 @@ TEST(FilePatterns, WildcardsAreWhatIsThereSortedBytewise) {
               ElementsAre(root + "/B-1.tar", root + "/b-10.tar", root + "/b-2.tar"));
   EXPECT_THAT(list_files({root + "/c.txt", root + "/{none,b-?}.tar"}).value(),
               ElementsAre(root + "/c.txt", root + "/none.tar", root + "/b-2.tar"));
-  EXPECT_EQ(list_files({root + "/*.zip"}).error().message, root + "/*.zip: there is no such file");
+  EXPECT_EQ(list_files({root + "/*.zip"}).error().message, root + "/*.zip: no such file");
 }
 
 TEST(FilePatterns, AnyNameCanBeAWildcardThatStandsForItAlone) {

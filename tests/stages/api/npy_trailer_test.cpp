@@ -22,7 +22,7 @@ TEST(NpyTrailer, IsTheSameHoweverTheBytesAreCut) {
   NpySum other;
   other.add(std::string(1000, 'y'));
   EXPECT_EQ(other.identity(trailer).error().message,
-            "it is damaged: its checksum is not that of its bytes");
+            "it is damaged: its checksum does not match its bytes");
 }
 
 TEST(NpyTrailer, IsRecognizedAndTakenOff) {

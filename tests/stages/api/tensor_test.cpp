@@ -99,8 +99,8 @@ TEST_F(TensorSlotTest, AboveTheBoundsIsAnErrorAndChangesNothing) {
 TEST_F(TensorSlotTest, AFixedSlotKeepsItsShape) {
   EXPECT_TRUE(fixed().resize({0, 3}));
   EXPECT_EQ(message_of(fixed().resize({2, 3})),
-            "resize to [2, 3]: the contract fixes this tensor to [0, 3]; give it a bound with "
-            "up_to() there");
+            "resize to [2, 3]: the contract fixes this tensor to [0, 3]; declare a bound with "
+            "up_to() in the contract");
 }
 
 const TensorType kImage{"image", u8, {28, 28, 1}};

@@ -123,7 +123,7 @@ TEST_F(CachedTest, ASlotThatIsNotThereIsSaid) {
   std::string bytes = file_bytes();
   bytes[kCacheHeaderBytes + 64] = 0;
   const auto stage = open(file(bytes)).value();
-  EXPECT_THAT(stage->read(2).error().message, HasSubstr("is broken: sample 2 is not there"));
+  EXPECT_THAT(stage->read(2).error().message, HasSubstr("is damaged: sample 2 is missing"));
 }
 
 TEST_F(CachedTest, SizesBeyondTheBoundAreSaid) {
@@ -193,8 +193,8 @@ TEST(MappedFileTest, SaysWhyItCannotBeMapped) {
   const std::string path = concat("/proc/self/fd/", larger_than_memory_can_be.get());
   EXPECT_EQ(MappedFile::open(path).error().message,
             path +
-                ": cannot map 4611686018427387904 bytes (Cannot allocate memory); is the "
-                "address space limited (`ulimit -v`)?");
+                ": cannot map 4611686018427387904 bytes (Cannot allocate memory); raise the limit "
+                "on address space (`ulimit -v`)");
 }
 
 std::uint64_t of_file(std::string_view bytes) {

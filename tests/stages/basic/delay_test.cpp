@@ -38,7 +38,7 @@ TEST(DelayTest, SleepsOnlyForEveryNthSample) {
 TEST(DelayTest, FailsAtTheSamplesItIsTold) {
   const auto stage = open_delay({{"fail_at", "[9, 4]"}});
   EXPECT_TRUE(process(*stage, 3));
-  EXPECT_EQ(process(*stage, 4).error().message, "fails at sample 4, as told (fail_at)");
+  EXPECT_EQ(process(*stage, 4).error().message, "fails at sample 4, as requested by fail_at");
   EXPECT_FALSE(process(*stage, 9));
 }
 

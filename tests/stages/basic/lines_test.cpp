@@ -92,12 +92,15 @@ TEST_F(LinesTest, APipeCannotBeReadAgainNorShared) {
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
   OpenContext context;
   context.epochs = 3;
-  EXPECT_EQ(open(path, context).error().message,
-            path + " is no file and cannot be read again, found epochs: 3; write `epochs: 1`");
+  EXPECT_EQ(
+      open(path, context).error().message,
+      path +
+          " is not a regular file and can be read only once, found epochs: 3; write `epochs: 1`");
   context.epochs = 1;
   context.replicas = 2;
-  EXPECT_EQ(open(path, context).error().message,
-            path + " is no file and has one reader, found replicas: 2; take `replicas:` away");
+  EXPECT_EQ(open(path, context).error().message, path +
+                                                     " is not a regular file and can have only one "
+                                                     "reader, found replicas: 2; omit `replicas:`");
 }
 
 }  // namespace

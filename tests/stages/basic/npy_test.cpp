@@ -30,7 +30,7 @@ TEST(NpyTest, AFileThatChangedAfterTheCheckIsRefused) {
   context.params_type = type.contract.params_type;
   context.outputs = {{"x", f32, {5}}};
   EXPECT_EQ(type.make_producer()->open(context).error().message,
-            points + ": changed since the graph was checked: it now gives x f32[2]");
+            points + ": changed after the graph was checked: it now contains x f32[2]");
 }
 
 TEST(NpyHeaderTest, PrintsWhatItReads) {

@@ -87,7 +87,7 @@ TEST(KernelsTest, WhatTheDriverRefusesIsALine) {
                             nullptr, nullptr);
     ASSERT_FALSE(done.ok());
     EXPECT_EQ(done.error().message,
-              "the GPU's driver does not load the kernels: out of luck (CUDA error 209)");
+              "the NVIDIA driver cannot load the kernels: out of luck (CUDA error 209)");
   }
   asked.load_status = 0;
   asked.launch_status = 700;

@@ -117,15 +117,15 @@ TEST(NormalizeTest, SaysWhatCannotBe) {
   Normalization to = pictures_of(4, 4);
   to.cut_height = 7;
   to.pad = 1;
-  EXPECT_EQ(said(to), "a cut of 7 x 4 does not fit into the padded picture of 6 x 6 pixels");
+  EXPECT_EQ(said(to), "a crop of 7 x 4 does not fit into the padded image of 6 x 6 pixels");
   to = pictures_of(4, 4);
   to.channels = 65;
-  EXPECT_EQ(said(to), "pictures to normalise have 1 to 64 channels, found 65");
+  EXPECT_EQ(said(to), "expected images with 1 to 64 channels, found 65");
   to = pictures_of(1 << 20, 1 << 20);
   EXPECT_THAT(said(to), HasSubstr("less than 2 GiB, found 1048576 x 1048576"));
   to = pictures_of(4, 4);
   to.dtype = i64;
-  EXPECT_EQ(said(to), "values are f32, f16 or bf16, found i64");
+  EXPECT_EQ(said(to), "expected the dtype f32, f16 or bf16, found i64");
   to = pictures_of(4, 4);
   to.std[1] = 0;
   EXPECT_EQ(said(to), "std must be greater than 0, found 0 for channel 1");
@@ -140,8 +140,8 @@ TEST(NormalizeTest, WithoutADriverOrKernelsItSaysSo) {
   }
   const auto done = normalize_on_gpu(pictures_of(4, 4), {}, nullptr, nullptr);
   ASSERT_FALSE(done.ok());
-  EXPECT_THAT(done.error().message, HasSubstr(has_kernels() ? "libcuda.so.1 was not found"
-                                                            : "built where there was no nvcc"));
+  EXPECT_THAT(done.error().message,
+              HasSubstr(has_kernels() ? "libcuda.so.1 was not found" : "build it with nvcc"));
 }
 
 }  // namespace

@@ -57,11 +57,11 @@ TEST(CacheFile, ContentsThatAreTooLongAreCutButTheHashIsOfAll) {
 
 TEST(CacheFile, SomethingElseIsNoCache) {
   for (const char* text : {"", "PK\3\4", "Brigade index 2\ncomplete yes\ncontents\n"})
-    EXPECT_EQ(parse_cache_header(text).error().message, "is no cache of Brigade") << text;
+    EXPECT_EQ(parse_cache_header(text).error().message, "is not a Brigade cache") << text;
 }
 
 TEST(CacheFile, BrokenHeadersAreSaid) {
-  EXPECT_THAT(error_of_text("slots x\ncontents\n"), HasSubstr("has a broken header: \"slots x\""));
+  EXPECT_THAT(error_of_text("slots x\ncontents\n"), HasSubstr("has a damaged header: \"slots x\""));
   EXPECT_THAT(error_of_text("slots 3\n"), HasSubstr("it ends too early"));
 }
 
@@ -87,7 +87,7 @@ TEST(CacheFile, OfAnotherVersionItSaysWhatToDo) {
 }
 
 TEST(CacheFile, ArraysMustLieInTheFile) {
-  const std::string message = "has a broken header: its arrays do not fit its size";
+  const std::string message = "has a damaged header: its arrays do not match its size";
   CacheFileHeader header = example();
   header.arrays[0].offset = 16384;
   EXPECT_EQ(error_of(header), message);

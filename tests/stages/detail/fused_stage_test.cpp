@@ -110,15 +110,15 @@ TEST_F(Fused, ALinkThatDoesNotFitIsNamed) {
   const auto ports = fused_ports(fused, params.get(), Ports{{"image", u8, {4, 4}}});
   ASSERT_FALSE(ports);
   EXPECT_EQ(ports.error().message,
-            "decode: it needs path u8[<=100], but what reaches it is image u8[4, 4]");
+            "decode: it needs path u8[<=100], but its input is image u8[4, 4]");
 }
 
 TEST_F(Fused, WhatCannotBeChainedIsAnError) {
   EXPECT_EQ(make({"flip", "end"}).error().message,
-            "\"end\" is a consumer; only transforms follow each other in one stage");
-  EXPECT_EQ(make({"flip", "whole"}).error().message,
-            "\"flip\" takes one sample at a time and \"whole\" takes batches: give them a stage "
-            "each");
+            "\"end\" is a consumer; a list of types in one stage must contain only transforms");
+  EXPECT_EQ(
+      make({"flip", "whole"}).error().message,
+      "\"flip\" takes one sample at a time and \"whole\" takes batches; give each its own stage");
 }
 
 TEST_F(Fused, IsFoundByItsName) {
@@ -136,8 +136,8 @@ TEST_F(Fused, RefusesALinkThatNumbersItsOutputsAnew) {
     return std::uint64_t{2};
   }));
   EXPECT_EQ(message_of(make({"flip", "twice"})),
-            "\"twice\" gives another number of samples than it takes, and so cannot be one of "
-            "several types of a stage: give it a stage of its own");
+            "\"twice\" changes the number of samples and cannot be one of several types in a "
+            "stage; give it its own stage");
 }
 
 }  // namespace

@@ -28,10 +28,10 @@ TEST_P(DeviceCopies, CopyTheTensorThatIsNamed) {
 TEST_P(DeviceCopies, RefuseWhatTheyCannotCopy) {
   EXPECT_EQ(
       message_of(open({{"tensor", "image"}}, Ports{{"depth", f32, {Dim(2)}}, {"label", i64, {}}})),
-      "there is no tensor \"image\"; what comes: depth, label");
+      "unknown tensor \"image\"; what comes: depth, label");
   EXPECT_EQ(message_of(open({{"tensor", "image"}}, Ports{{"image", u8, {up_to(9)}}})),
-            "it copies tensors of one size, found image u8[<=9]; make all samples alike above, by "
-            "a crop or a resize");
+            "expected a tensor of one size, found image u8[<=9]; crop or resize all samples "
+            "upstream to one size");
 }
 
 INSTANTIATE_TEST_SUITE_P(ToDevice, DeviceCopies, testing::Values(&add_to_device));

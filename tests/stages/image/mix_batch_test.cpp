@@ -84,8 +84,8 @@ TEST(MixBatchTest, ALabelThatIsNoClassIsNamed) {
         {images(2), host_tensor<std::int64_t>("label", {2}, {0, label})}, infos(2));
     ASSERT_FALSE(call);
     EXPECT_THAT(call.error().message,
-                HasSubstr(concat("the label of the sample with the id 8 is ", label,
-                                 "; with `classes: 2` labels are 0 to 1")));
+                HasSubstr(concat("the label of the sample with id 8 is ", label,
+                                 "; with `classes: 2` labels must be 0 to 1")));
   }
 }
 

@@ -41,7 +41,7 @@ TEST(OpenCvOperationsTest, SayWhetherTheyDraw) {
 TEST(OpenCvOperationsTest, TheStageAugmentNamesThem) {
   for (const opencv::OperationType& type : opencv::operation_types())
     EXPECT_EQ(stage_elsewhere(type.name).value_or("nothing"),
-              "`transform: opencv` has it (`brigade docs OPENCV`)")
+              "use the operation of `transform: opencv` (`brigade docs OPENCV`)")
         << type.name;
 }
 

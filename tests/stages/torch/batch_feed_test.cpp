@@ -151,7 +151,8 @@ TEST(BatchFeedTest, WhatADeviceRefusesIsSaidAtTheStart) {
   EXPECT_TRUE(reporter.lines.empty());
   EXPECT_EQ(opened("pinned=0", Pin::automatic), "no error");
   ASSERT_EQ(reporter.lines.size(), 1u);
-  EXPECT_TRUE(reporter.lines[0].starts_with("copies ordinary memory, more slowly: device host: "));
+  EXPECT_TRUE(
+      reporter.lines[0].starts_with("copies from pageable memory, which is slower: device host: "));
   EXPECT_EQ(opened("memory=100", Pin::no),
             "device host: device memory of 536 B does not fit: 100 B may be had, 0 B are taken");
 }

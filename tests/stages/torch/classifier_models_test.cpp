@@ -127,7 +127,7 @@ TEST(TorchAdapterTest, AutoTakesWhatIsThere) {
   if (!gpu) {
     EXPECT_TRUE(choose_device("cuda", 0, 1)
                     .error()
-                    .message.ends_with("; device: auto takes the CPU instead"));
+                    .message.ends_with("; write device: auto to use the CPU without a GPU"));
   }
 }
 

@@ -19,10 +19,10 @@ TEST(LabelsTest, OutOfRangeNameTheirSample) {
   MadeBatch batch = make_batch(4, 100);
   batch.tensors[1] = host_tensor<std::int64_t>("label", {4}, {0, 1, 2, 0});
   EXPECT_EQ(feed(*stage, batch).error().message,
-            "sample 102 has label 2; with classes: 2 labels are 0 to 1");
+            "sample 102 has label 2; with classes: 2 labels must be 0 to 1");
   batch.tensors[1] = host_tensor<std::int64_t>("label", {4}, {0, 1, 1, -1});
   EXPECT_EQ(feed(*stage, batch).error().message,
-            "sample 103 has label -1; with classes: 2 labels are 0 to 1");
+            "sample 103 has label -1; with classes: 2 labels must be 0 to 1");
   EXPECT_EQ(stage->reports.counts["samples"], 0u);
 }
 
@@ -35,8 +35,8 @@ TEST(LabelsTest, SharesThatAreNoneNameTheirSample) {
     return fed ? "fits" : fed.error().message;
   };
   EXPECT_EQ(said(1, 1),
-            "sample 101 has a label whose shares add up to 2, the least 1; shares of the classes "
-            "are 0 or more, and 1 together");
+            "sample 101 has a label with shares that add up to 2, the least 1; shares must be 0 or "
+            "more and add up to 1");
   EXPECT_NE(said(1.5F, -0.5F).find("add up to 1, the least -0.5;"), std::string::npos);
   EXPECT_NE(said(0, 0).find("add up to 0,"), std::string::npos);
   EXPECT_NE(said(NAN, 1).find("add up to nan,"), std::string::npos);

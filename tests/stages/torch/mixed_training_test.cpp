@@ -37,7 +37,7 @@ TEST(MixedTrainingTest, F16IsForGpus) {
   const auto stage =
       open_classifier({{"precision", "f16"}, {"classes", "2"}}, one_source(), on_cpu);
   ASSERT_FALSE(stage);
-  EXPECT_EQ(stage.error().message, "precision: f16 needs a GPU; bf16 is for CPUs, too");
+  EXPECT_EQ(stage.error().message, "precision: f16 needs a GPU; use bf16 on a CPU");
 }
 
 TEST(MixedTrainingTest, PicturesAreCutForTrainingAndTheModelHasTheSizeOfTheCut) {

@@ -124,17 +124,17 @@ TEST_F(ScriptedModelTest, IsEvaluatedAlone) {
   EXPECT_FALSE(stage->reports.numbers.contains("loss"));
   EXPECT_TRUE(stage->save());
   EXPECT_EQ(open_classifier(params, two_sources()).error().message,
-            "with `train: false` there is one source, which is evaluated: write from: STAGE");
+            "`train: false` needs exactly one source, for evaluation; write from: STAGE");
   EXPECT_EQ(problem(torch::jit::freeze(module)),
-            " has no parameters to train: torch.jit.freeze makes constants of them; save the "
-            "module as it is before, or write `train: false`");
+            " has no parameters to train, because torch.jit.freeze makes them constants; save the "
+            "module before freezing, or write `train: false`");
 }
 
 TEST_F(ScriptedModelTest, ThatIsNoneIsSaid) {
   std::ofstream(path) << "PK, but no archive";
   EXPECT_EQ(problem_of(path),
-            " is no TorchScript that LibTorch reads; expected what Python's "
-            "torch.jit.save(torch.jit.script(model), FILE) has written");
+            " is not a TorchScript file; write it in Python with "
+            "torch.jit.save(torch.jit.script(model), FILE)");
 }
 
 TEST_F(ScriptedModelTest, ThatDoesNotFitIsSaid) {
@@ -143,24 +143,26 @@ TEST_F(ScriptedModelTest, ThatDoesNotFitIsSaid) {
   };
   EXPECT_EQ(of("return torch.matmul(x.flatten(1), self.weight.t())"), "none");
   EXPECT_EQ(of("return torch.matmul(x.flatten(1), self.weight.t().repeat(1, 2))"),
-            ": expected [1, 2] of one picture [3, 8, 9], it gives [1, 4]; write `classes: 4`");
-  EXPECT_EQ(of("return x"), ": expected [1, 2] of one picture [3, 8, 9], it gives [1, 3, 8, 9]");
-  EXPECT_EQ(of("return (x, x)"), ": expected [1, 2] of one picture [3, 8, 9], it gives a Tuple");
+            ": expected [1, 2] for one image [3, 8, 9], it gives [1, 4]; write `classes: 4`");
+  EXPECT_EQ(of("return x"), ": expected [1, 2] for one image [3, 8, 9], it gives [1, 3, 8, 9]");
+  EXPECT_EQ(of("return (x, x)"),
+            ": expected [1, 2] for one image [3, 8, 9], but the model outputs a Tuple");
   const std::string fails = of("return torch.matmul(x, self.weight)");
   EXPECT_TRUE(fails.starts_with(
-      ": expected [1, 2] of one picture [3, 8, 9], but it fails: LibTorch: RuntimeError: "))
+      ": expected [1, 2] for one image [3, 8, 9], but the model fails: LibTorch: RuntimeError: "))
       << fails;
 }
 
 TEST_F(ScriptedModelTest, WhatNoCheckpointWouldHaveIsRefusedWhereItLearns) {
   constexpr std::string_view kHow =
-      " that no checkpoint would have: make it a buffer (register_buffer), or write `train: false`";
+      " that a checkpoint would not contain; make it a buffer (register_buffer), or write `train: "
+      "false`";
   torch::jit::Module inner = make_script(kLinear);
   inner.register_attribute("mean", c10::TensorType::get(), at::zeros({}));
   torch::jit::Module outer("Outer");
   outer.register_module("net", inner);
   outer.define("def forward(self, x):\n    return self.net.forward(x)\n");
-  EXPECT_EQ(problem(outer), concat(" keeps something in \"net.mean\"", kHow));
+  EXPECT_EQ(problem(outer), concat(" stores a tensor in \"net.mean\"", kHow));
   EXPECT_EQ(problem(outer, false), "none");
 
   torch::jit::Module counts("Counts");
@@ -168,7 +170,7 @@ TEST_F(ScriptedModelTest, WhatNoCheckpointWouldHaveIsRefusedWhereItLearns) {
   counts.register_attribute("calls", c10::IntType::get(), 0);
   counts.define(concat("def forward(self, x):\n    self.calls = self.calls + 1\n",
                        "    return torch.matmul(x.flatten(1), self.weight.t())\n"));
-  EXPECT_EQ(problem(counts), concat(" keeps something in \"calls\"", kHow));
+  EXPECT_EQ(problem(counts), concat(" stores a tensor in \"calls\"", kHow));
 }
 
 }  // namespace

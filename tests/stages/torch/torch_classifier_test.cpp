@@ -238,26 +238,26 @@ TEST(TorchClassifierTest, ALossThatExplodesIsAnError) {
   std::string error;
   for (std::uint64_t step = 0; step < 200 && error.empty(); ++step)
     if (auto fed = feed(*stage, make_batch(32, step * 32)); !fed) error = fed.error().message;
-  EXPECT_NE(error.find("(epoch 1); try a smaller lr, it is 1000"), std::string::npos) << error;
+  EXPECT_NE(error.find("(epoch 1); try a smaller lr, found 1000"), std::string::npos) << error;
 }
 
 TEST(TorchClassifierTest, SourcesAreTrainAndTestOfOneShape) {
   Ports wrong_name = two_sources();
   wrong_name.tensors[2].name = "valid.image";
   EXPECT_EQ(open_classifier({}, wrong_name).error().message,
-            "of several sources one is called train and one test, found \"valid\"; write from: "
-            "{train: ..., test: ...} and join: epochs");
+            "several sources must be named train and test, found \"valid\"; write from: {train: "
+            "..., test: ...} and join: epochs");
   Ports wrong_shape = two_sources();
   wrong_shape.tensors[2].shape[0] = 9;
   EXPECT_EQ(open_classifier({}, wrong_shape).error().message,
-            "train and test need images of one shape, found [8, 9, 3] and [9, 9, 3]");
+            "train and test need images of the same shape, found [8, 9, 3] and [9, 9, 3]");
 }
 
 TEST(TorchClassifierTest, OneReplicaTrainsOneModel) {
   OpenContext context;
   context.replicas = 2;
   EXPECT_EQ(open_classifier({}, one_source(), context).error().message,
-            "trains one model in one process: replicas must be 1, found 2");
+            "trains one model in one process and needs replicas: 1, found 2");
 }
 
 TEST(TorchClassifierTest, ADeviceThatIsNotThereIsAnError) {
@@ -268,7 +268,7 @@ TEST(TorchClassifierTest, ADeviceThatIsNotThereIsAnError) {
   EXPECT_TRUE(stage.error().message.starts_with("device cuda:4095: ")) << stage.error().message;
   context.device = "tpu";
   EXPECT_EQ(open_classifier({}, one_source(), context).error().message,
-            "device tpu: LibTorch here knows auto, cpu, cuda and cuda:N");
+            "device tpu: expected auto, cpu, cuda or cuda:N");
   context.device = "auto";
   EXPECT_TRUE(open_classifier({}, one_source(), context));
 }

@@ -28,8 +28,8 @@ TEST(WeightsFile, IsReadInEveryFormThatPythonWrites) {
   for (const char* name : {"ordered.pt", "text.pt", "no_tensors.pt"}) {
     const std::string said = problem(*make_resnet18(3, 7), concat(folder, "/", name));
     EXPECT_TRUE(
-        said.ends_with("; expected what Python's torch.save(dict(model.state_dict()), FILE) "
-                       "or torch.jit.save has written, or a checkpoint of torch_classifier"))
+        said.ends_with("; write it in Python with torch.save(dict(model.state_dict()), FILE) or "
+                       "torch.jit.save, or use a checkpoint of torch_classifier"))
         << said;
   }
 }
@@ -43,9 +43,8 @@ TEST(WeightsFile, ThatDoesNotFitIsSaidAndChangesNothing) {
   const at::Tensor head = model->parameters().back().clone();
   EXPECT_EQ(problem(*model, path),
             path +
-                ": fc.weight is [7, 512] in the file, but [10, 512] in the model; write "
-                "`new_head: true` to train the last layer anew, or the `classes:` that the file "
-                "was trained for");
+                ": fc.weight is [7, 512] in the file, but [10, 512] in the model; write `new_head: "
+                "true` to train a new last layer, or the `classes:` that the file was trained for");
   EXPECT_TRUE(model->parameters()[0].equal(first));
   EXPECT_EQ(problem(*model, path, WeightsFor::all_but_the_last), "none");
   EXPECT_FALSE(model->parameters()[0].equal(first));

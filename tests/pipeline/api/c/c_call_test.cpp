@@ -37,14 +37,18 @@ TEST(CBadUse, MissingArgumentsAreNamed) {
           "there is no output \"test\": the graph has train");
   refused(brigade_output_next(opened.train, nullptr), "batch is NULL");
   refused(brigade_output_next(nullptr, &another), "output is NULL");
-  refused(brigade_batch_find(batch, "image", &tensor), "has no tensor \"image\": it has data");
+  refused(brigade_batch_find(batch, "image", &tensor),
+          "has no tensor \"image\": its tensors are data");
   refused(brigade_batch_find(batch, "data", nullptr), "tensor is NULL");
-  refused(brigade_batch_tensor(batch, 1, &tensor), "there is no tensor 1 of 1");
-  refused(brigade_graph_diagnostic(opened.graph, 0, nullptr), "there is no diagnostic 0 of 0");
+  refused(brigade_batch_tensor(batch, 1, &tensor),
+          "there is no tensor 1: expected an index below 1");
+  refused(brigade_graph_diagnostic(opened.graph, 0, nullptr),
+          "there is no diagnostic 0: expected an index below 0");
   brigade_sample sample{};
   refused(brigade_batch_sample(batch, 0, &sample), "the size of sample is 0");
   sample.size = sizeof sample;
-  refused(brigade_batch_sample(batch, 16, &sample), "there is no sample 16 of 16");
+  refused(brigade_batch_sample(batch, 16, &sample),
+          "there is no sample 16: expected an index below 16");
   brigade_run_options options = run_options(1u << 20);
   brigade_run* run = nullptr;
   refused(brigade_run_start(opened.graph, this_program, &options, &run), "unknown flags");

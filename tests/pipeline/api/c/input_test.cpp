@@ -55,7 +55,8 @@ TEST_P(CInputs, HaveNoRoomUntilBatchesAreRead) {
     slot = nullptr;
   }
   EXPECT_EQ(status, BRIGADE_ERROR_UNREAD);
-  EXPECT_THAT(last_error(), HasSubstr("has not read from \"train\"; read it in between"));
+  EXPECT_THAT(last_error(),
+              HasSubstr("has not read from \"train\"; read that output between writes"));
   EXPECT_EQ(brigade_input_acquire(fed.tasks, 0, &slot), BRIGADE_TIMEOUT);
   EXPECT_EQ(slot, nullptr);
   EXPECT_EQ(brigade_input_ended(fed.tasks), 0);
@@ -182,17 +183,17 @@ TEST(CBadUse, OfInputsAndSlotsHasItsLine) {
   slot = fed.acquire();
   refused(brigade_slot_find(slot, nullptr, &tensor), "name is NULL");
   refused(brigade_slot_find(slot, "image", &tensor),
-          "the slot has no tensor \"image\": it has data");
+          "the slot has no tensor \"image\": its tensors are data");
   refused(brigade_slot_find(slot, "data", nullptr), "tensor is NULL");
-  refused(brigade_slot_tensor(slot, 1, &tensor), "there is no tensor 1 of 1");
+  refused(brigade_slot_tensor(slot, 1, &tensor), "there is no tensor 1: expected an index below 1");
   refused(brigade_slot_sample(slot, &sample), "the size of sample is 0");
   refused(brigade_slot_resize(slot, "data", nullptr, 1), "sizes is NULL");
   tensor.size = 0;
   refused(brigade_slot_find(slot, "data", &tensor), "the size of tensor is 0");
   tensor.size = sizeof tensor;
   EXPECT_EQ(brigade_slot_submit(slot), BRIGADE_OK) << last_error();
-  refused(brigade_slot_submit(slot), "was submitted or dropped before: each is one sample");
-  refused(brigade_slot_find(slot, "data", &tensor), "was submitted or dropped before");
+  refused(brigade_slot_submit(slot), "was already submitted or dropped: each slot is one sample");
+  refused(brigade_slot_find(slot, "data", &tensor), "was already submitted or dropped");
   EXPECT_EQ(brigade_slot_tensors(slot), 0u);
   brigade_slot_drop(slot);
   brigade_slot_drop(nullptr);

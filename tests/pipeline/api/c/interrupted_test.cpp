@@ -174,7 +174,8 @@ TEST(CInterruption, EndsTheStartWhileADevicesMemoryIsMade) {
   const brigade_run_options options = asked.options(0);
   brigade_run* run = nullptr;
   EXPECT_EQ(brigade_run_start(graph, app, &options, &run), BRIGADE_ERROR_INTERRUPTED);
-  EXPECT_THAT(last_error(), HasSubstr("up -> down: the run was stopped before it was made"));
+  EXPECT_THAT(last_error(),
+              HasSubstr("up -> down: the run was stopped before the memory was allocated"));
   EXPECT_EQ(asked.calls, 2);
   EXPECT_EQ(asked.thread, std::this_thread::get_id());
   EXPECT_EQ(run, nullptr);

@@ -121,7 +121,7 @@ TEST_P(CPrograms, MarkTheirPlaceForAStateThatIsMadeLater) {
     EXPECT_EQ(
         brigade_run_state_at_mark(opened.run, other.data(), other.size(), &later, &later_bytes),
         BRIGADE_ERROR_RUN);
-    EXPECT_THAT(last_error(), HasSubstr("expected what mark() of this run gave"));
+    EXPECT_THAT(last_error(), HasSubstr("expected a mark of this run, from mark()"));
   }
 }
 

@@ -57,7 +57,7 @@ TEST_F(CUploads, RefuseWhatIsNotOfTheBatch) {
   ASSERT_EQ(brigade_batch_find(batch, "data", &data), BRIGADE_OK);
   std::vector<std::int64_t> to(100);
   EXPECT_EQ(copy(batch, data, to.data(), &upload_), BRIGADE_ERROR_ARGUMENT);
-  EXPECT_EQ(last_error(), "tensor \"data\" is ragged: give rows of it (brigade_batch_row)");
+  EXPECT_EQ(last_error(), "tensor \"data\" is ragged: pass its rows (brigade_batch_row)");
   ASSERT_EQ(brigade_batch_row(batch, 1, "data", &data), BRIGADE_OK);
   EXPECT_EQ(copy(batch, data, to.data(), &upload_), BRIGADE_OK) << last_error();
   brigade_upload_close(upload_);
@@ -66,12 +66,12 @@ TEST_F(CUploads, RefuseWhatIsNotOfTheBatch) {
   for (const std::uint64_t more : {std::uint64_t{1} << 20, ~std::uint64_t{0}}) {
     data.bytes = more;
     EXPECT_EQ(copy(batch, data, to.data(), &upload_), BRIGADE_ERROR_ARGUMENT) << more;
-    EXPECT_EQ(last_error(), "tensor \"data\" is not of this batch");
+    EXPECT_EQ(last_error(), "tensor \"data\" does not belong to this batch");
   }
   data.bytes = bytes;
   data.data = to.data();
   EXPECT_EQ(copy(batch, data, to.data(), &upload_), BRIGADE_ERROR_ARGUMENT);
-  EXPECT_EQ(last_error(), "tensor \"data\" is not of this batch");
+  EXPECT_EQ(last_error(), "tensor \"data\" does not belong to this batch");
   data.size = 1;
   EXPECT_EQ(copy(batch, data, to.data(), &upload_), BRIGADE_ERROR_ARGUMENT);
   EXPECT_EQ(brigade_uploads_copy(uploads_, batch, nullptr, nullptr, 1, nullptr, &upload_),
@@ -87,9 +87,9 @@ TEST_F(CUploads, SayWhichDeviceCannotBeHad) {
     EXPECT_EQ(uploads_, nullptr);
     return std::pair(status, last_error());
   };
-  EXPECT_EQ(fails("cpu"), std::pair(brigade_status{BRIGADE_ERROR_ARGUMENT},
-                                    std::string("device cpu: expected one to copy to, cuda:N or "
-                                                "host")));
+  EXPECT_EQ(fails("cpu"),
+            std::pair(brigade_status{BRIGADE_ERROR_ARGUMENT},
+                      std::string("device cpu: expected a device to copy to: cuda:N or host")));
   EXPECT_EQ(fails("host", 7).second, "pin is 7, expected BRIGADE_PIN_...");
   setenv("BRIGADE_HOST_DEVICE", "slow", 1);
   EXPECT_EQ(fails("host").first, BRIGADE_ERROR_DEVICE);

@@ -12,7 +12,7 @@ TEST(BusyThreads, NamesTheTeamsOfAGraphThatWantsMoreThanTheCores) {
               2);
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].what, "graph teams");
-  EXPECT_EQ(findings[0].found, "16 threads at work on 2 cores: 8 in train.0, 8 in train.1");
+  EXPECT_EQ(findings[0].found, "16 busy threads on 2 cores: 8 in train.0, 8 in train.1");
   EXPECT_EQ(findings[0].health, Health::note);
 }
 

@@ -35,7 +35,7 @@ TEST_F(RunCommand, EndsWithASummary) {
   const Captured ran = run(line_yaml("consumer: count"));
   EXPECT_EQ(ran.code, 0);
   EXPECT_THAT(ran.out, HasSubstr("graph: 1,000 samples, 1 epoch"));
-  EXPECT_THAT(ran.out, HasSubstr("every sample that was made was delivered"));
+  EXPECT_THAT(ran.out, HasSubstr("all samples were delivered"));
   EXPECT_THAT(ran.out, HasSubstr("end: samples 1,000, batches"));
 }
 
@@ -122,7 +122,7 @@ TEST(LeasesCommand, ShowsARunningGraph) {
   const auto segments = SharedSegments::create(plan, {}).value();
   const Captured ran = captured_command({"leases", std::to_string(getpid())}, {});
   EXPECT_EQ(ran.code, 0);
-  for (const char* word : {"numbers.0", "sink.1", "has not begun", "an unknown number"}) {
+  for (const char* word : {"numbers.0", "sink.1", "has not started", "an unknown number"}) {
     EXPECT_THAT(ran.out, HasSubstr(word));
   }
 }
@@ -195,7 +195,7 @@ TEST(StagesCommand, ShowsTheTypesOfAPlugin) {
   EXPECT_EQ(with("brigade_plugin.so").code, 0);
   EXPECT_THAT(with("brigade_plugin.so").out, HasSubstr("from the plugin library " + folder));
   EXPECT_EQ(with("brigade_no_symbol.so").code, 2);
-  EXPECT_THAT(with("brigade_no_symbol.so").err, HasSubstr("is no plugin of Brigade"));
+  EXPECT_THAT(with("brigade_no_symbol.so").err, HasSubstr("is not a plugin of Brigade"));
 }
 
 TEST(StagesCommand, WritesTheSchemaForEditors) {

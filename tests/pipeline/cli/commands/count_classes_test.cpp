@@ -59,11 +59,10 @@ TEST_F(CountClasses, PassesOverWhatCannotBeRead) {
 }
 
 TEST_F(CountClasses, SaysWhatAreNoClasses) {
-  EXPECT_EQ(of_table("1 -1").error().message,
-            "a label is -1; expected numbers of classes, from 0 on");
+  EXPECT_EQ(of_table("1 -1").error().message, "expected class numbers from 0, found the label -1");
   EXPECT_THAT(of_table("1 7000000").error().message, HasSubstr("a label is 7000000"));
   EXPECT_EQ(of_producer("producer: synthetic, params: {count: 3}").error().message,
-            "its tensor `label` would have to be u8 or i64, a scalar, `fill: index`");
+            "the tensor `label` must be a u8 or i64 scalar with `fill: index`");
 }
 
 }  // namespace

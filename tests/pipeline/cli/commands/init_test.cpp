@@ -48,7 +48,7 @@ struct InitCommand : testing::Test {
     const std::string end =
         trains ? concat("wrote ", file, " and ", script, "; `/nowhere/python ", script,
                         "` trains, evaluates and resumes\n", script,
-                        " does not run yet: there is no interpreter /nowhere/python\n")
+                        " does not run yet: there is no Python interpreter /nowhere/python\n")
                : concat("wrote ", file, "; `brigade run ", file, "` runs it\n");
     EXPECT_TRUE(ran.out.ends_with(end)) << ran.out;
     return ran.out.substr(0, ran.out.size() - std::min(end.size(), ran.out.size()));
@@ -72,18 +72,18 @@ TEST_F(InitCommand, WritesAGraphThatChecksForEveryKindOfData) {
     folder.write(name, "");
   const std::string classes = found(".");
   EXPECT_THAT(classes, StartsWith("found images of 2 classes (cat, dog) in " + path("train") +
-                                  "; to evaluate: val\n"));
-  EXPECT_THAT(text(), HasSubstr("  evaluate:                     # and this"));
+                                  "; for evaluation: val\n"));
+  EXPECT_THAT(text(), HasSubstr("  evaluate:                     # train.py reads it"));
   EXPECT_TRUE(std::filesystem::exists(script));
   EXPECT_THAT(text(), HasSubstr("# labels: 0 cat, 1 dog\n"));
   folder.write("list.txt", path("val/cat/2.jpg") + "\n" + path("train/cat/1.JPG") + "\n");
   EXPECT_EQ(found("list.txt"),
             "found a list of images (list.txt: column 1, no labels)\n"
-            "it counts what comes: there are no labels to learn\n");
+            "the graph only counts batches: the data has no labels\n");
   folder.write("table/iris.csv", "a,b,label\n1,2.5,0\n3,4,1\n");
   EXPECT_EQ(found("table"),
             "found a table of numbers (iris.csv: 2 columns, labels: label)\n"
-            "it counts what comes: no stage type learns from numbers; a program does "
+            "the graph only counts batches: no stage type trains on numbers; use a program "
             "(`brigade docs PYTHON` and `brigade docs PROGRAMS`)\n");
   EXPECT_FALSE(std::filesystem::exists(script));
   EXPECT_THAT(text(), HasSubstr("columns: {features: [\"a\", \"b\"], label: \"label\"}"));
@@ -117,7 +117,7 @@ TEST_F(InitCommand, ForArchivesWithNamesOfWildcardsStandsForThemAlone) {
       const std::string data = concat(inside.path().string(), "/", name);
       inside.write(concat(name, "/", file_name), shard);
       if (is_list) {
-        EXPECT_THAT(refused(run(data, types)), HasSubstr("has a {, with which `shards:` begins"));
+        EXPECT_THAT(refused(run(data, types)), HasSubstr("contains {, which begins"));
         continue;
       }
       EXPECT_EQ(run(data, types).code, 0);
@@ -144,12 +144,12 @@ TEST_F(InitCommand, WithoutTheStageTypesThatReadItSaysSo) {
   folder.write("data/cat/1.jpg", "");
   folder.write("data/dog/1.jpg", "");
   EXPECT_THAT(refused(run(path("data"), StageTypes())),
-              HasSubstr("this program has no stage type \"image_folder\" to read it with\n"));
+              HasSubstr("this program has no stage type \"image_folder\" to read it\n"));
 }
 
 TEST_F(InitCommand, AFolderThatIsNotThereIsSaid) {
   EXPECT_EQ(refused(run("/nowhere", types)),
-            "brigade: error: cannot look at /nowhere: No such file or directory\n");
+            "brigade: error: cannot stat /nowhere: No such file or directory\n");
 }
 
 TEST_F(InitCommand, AFileThatIsThereStaysAsItIs) {
@@ -157,7 +157,7 @@ TEST_F(InitCommand, AFileThatIsThereStaysAsItIs) {
   const Captured ran = captured_command({"init", "--synthetic", "--out", file}, types);
   EXPECT_EQ(ran.code, 2);
   EXPECT_EQ(ran.err,
-            "brigade: error: " + file + " is there already; choose another name with --out\n");
+            "brigade: error: " + file + " already exists; choose another name with --out\n");
   EXPECT_EQ(text(), "mine");
 }
 
@@ -166,9 +166,9 @@ TEST_F(InitCommand, AProgramThatIsThereStaysAndNoGraphIsWritten) {
     folder.write(concat("data/", name, ".jpg"), "");
   folder.write("train.py", "mine");
   const Captured ran = captured_command({"init", path("data"), "--python", "--out", file}, types);
-  EXPECT_EQ(refused(ran), "brigade: error: " + script +
-                              " is there already; choose another folder with --out "
-                              "FOLDER/NAME.yaml\n");
+  EXPECT_EQ(refused(ran),
+            "brigade: error: " + script +
+                " already exists; choose another folder with --out FOLDER/NAME.yaml\n");
   std::filesystem::remove(script);
   folder.write("graph.yaml", "mine");
   EXPECT_EQ(captured_command({"init", path("data"), "--python", "--out", file}, types).code, 2);

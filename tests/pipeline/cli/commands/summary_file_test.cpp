@@ -39,7 +39,7 @@ TEST(SummaryFile, MayBeADeviceAPipeOrALinkOfTheUsers) {
   EXPECT_EQ(write_summary("/dev/full"),
             "the summary: cannot write /dev/full: No space left on device");
   ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
-  EXPECT_THAT(write_summary(folder / "pipe"), HasSubstr("nobody reads it"));
+  EXPECT_THAT(write_summary(folder / "pipe"), HasSubstr("no process reads it"));
   const OwnedFd reader(open((folder / "pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   EXPECT_EQ(write_summary(folder / "pipe"), "");
   char got[4] = {};

@@ -45,9 +45,9 @@ TEST(PlanPrinter, ShowsWhatIsPinnedForADevice) {
   expect_golden("plan/device.txt",
                 print_plan(result.plan, limits, memory_room(limits, 0), {}, {}, gpus));
   gpus = {};
-  gpus.problem = "no NVIDIA driver here";
+  gpus.problem = "no NVIDIA driver found";
   EXPECT_THAT(print_plan(result.plan, limits, memory_room(limits, 0), {}, {}, gpus),
-              testing::HasSubstr("no GPU  no NVIDIA driver here"));
+              testing::HasSubstr("no GPU  no NVIDIA driver found"));
 }
 
 TEST(PlanPrinter, ShowsWhatAProcessMayTakeOfItsOwn) {
@@ -69,9 +69,10 @@ TEST(PlanPrinter, SaysWhatAProgramMayDoWithItsBatches) {
     if (!alone) graph.consumer("count", {"numbers"});
     EXPECT_THAT(printed(graph),
                 testing::HasSubstr(
-                    alone ? "outputs of the program\n  train  may write what it holds of numbers\n"
-                          : "\n  train  only reads what it holds of numbers, which others read, "
-                            "too: tensors of LibTorch are copies\n"));
+                    alone ? "outputs of the program\n  train  may write its batches of numbers\n"
+                          : "\n"
+                            "  train  only reads its batches of numbers, which other stages also "
+                            "read: LibTorch tensors are copies\n"));
   }
 }
 

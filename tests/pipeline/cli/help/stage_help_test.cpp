@@ -70,8 +70,8 @@ TEST(StageHelp, SaysHowOutputsAreNumbered) {
   EXPECT_NE(stage_description(*types.find("repack"))
                 .find("is a flat_map: any number of outputs for each sample"),
             std::string::npos);
-  EXPECT_EQ(stage_description(*types.find("passthrough")).find("anew"), std::string::npos);
-  EXPECT_NE(stage_description(*types.find("repeat")).find("makes several samples of each"),
+  EXPECT_EQ(stage_description(*types.find("passthrough")).find("flat_map"), std::string::npos);
+  EXPECT_NE(stage_description(*types.find("repeat")).find("outputs several samples for each input"),
             std::string::npos);
 }
 

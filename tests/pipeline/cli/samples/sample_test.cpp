@@ -67,7 +67,7 @@ TEST_F(SampleCommand, OfAStageThatNoStageReads) {
   }
   const Captured consumer = run("end");
   EXPECT_EQ(consumer.code, 2);
-  EXPECT_THAT(consumer.err, HasSubstr("stage \"end\" is a consumer: it emits nothing"));
+  EXPECT_THAT(consumer.err, HasSubstr("stage \"end\" is a consumer, which has no output"));
 }
 
 TEST_F(SampleCommand, TheCheckpointOfTheGraphStaysAsItIs) {

@@ -206,8 +206,7 @@ TEST_F(HostileNames, ThatAreNotUtf8AreRefusedButForClasses) {
   EXPECT_THAT(graph_template("g", data, Trainer::classifier),
               HasSubstr("# labels: 0 \"caf\\xe9\"\n"));
   data.train = "caf\xE9";
-  EXPECT_EQ(unwritable(data),
-            "the name \"caf\\xe9\" is not UTF-8, which a YAML has to be; rename it");
+  EXPECT_EQ(unwritable(data), "the name \"caf\\xe9\" is not UTF-8, which YAML requires; rename it");
 }
 
 }  // namespace

@@ -44,8 +44,8 @@ TEST(WeightsFile, IsAColumnOfATable) {
   EXPECT_THAT(problem("a,b\n1,2\n", "c"), HasSubstr("\"c\""));
   EXPECT_EQ(problem("a,b\n1,2\n3,x\n", "b"), "w.csv:3:3: expected a number, found \"x\"");
   EXPECT_EQ(problem("a,b\n1,-2\n", "b"), "w.csv:2:3: a weight is not negative, found -2");
-  EXPECT_EQ(problem("a,b\n1,2\n3\n", "b"), "w.csv:3:1: has 1 fields, none for \"b\"");
-  EXPECT_EQ(problem("1,2\n3\n", "2"), "w.csv:2:1: has 1 fields, none for \"2\"");
+  EXPECT_EQ(problem("a,b\n1,2\n3\n", "b"), "w.csv:3:1: has 1 fields, none of them for \"b\"");
+  EXPECT_EQ(problem("1,2\n3\n", "2"), "w.csv:2:1: has 1 fields, none of them for \"2\"");
 }
 
 TEST(WeightsFile, HasANumberInEachLine) {
@@ -65,7 +65,8 @@ TEST(WeightsFile, OrIsAnArray) {
             (std::vector<double>{3, 0}));
   EXPECT_THAT(problem_of_file(npy("<f8", "(1, 2)", bytes<double>({1, 2}))),
               HasSubstr("w: expected a number for each sample, found f64[1, 2]"));
-  EXPECT_THAT(problem_of_file(npy("<f8", "(2,)", bytes<double>({1}))), HasSubstr("not its size"));
+  EXPECT_THAT(problem_of_file(npy("<f8", "(2,)", bytes<double>({1}))),
+              HasSubstr("does not match the size"));
   EXPECT_THAT(problem_of_file(npy("<f2", "(2,)", "abcd")), HasSubstr("f32 or f64, found f16[2]"));
   EXPECT_EQ(problem_of_file(npy("<f8", "(2,)", bytes<double>({1, -1}))),
             "w: sample 1: a weight is not negative, found -1");

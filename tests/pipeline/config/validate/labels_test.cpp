@@ -97,7 +97,7 @@ TEST_F(TrainingGraph, KnowsTheNamesThatAFileOfClassesHas) {
   const std::vector<std::string> sets{"stages.learn.params.classes=2", "stages.learn.from=decode",
                                       "stages.mixed="};
   EXPECT_THAT(plan_files({{file}, sets, {}}, types).messages,
-              HasSubstr("is 2, but the labels of \"decode\" are of 3 classes"));
+              HasSubstr("is 2, but the labels of \"decode\" have 3 classes"));
 }
 
 TEST_F(TrainingGraph, WithAConsumerOfAnotherTypeIsThatTypesMatter) {

@@ -91,7 +91,7 @@ TEST(ValidatePython, ShowsMistakesWhereTheyAre) {
   for (const char* strange : {"", "{", "[]", R"({"errors":[]})", R"({"errors":[{}]})",
                               R"({"errors":[],"outputs":[["y","f31",[]]]})"}) {
     loading.describer.answer = std::string(strange);
-    EXPECT_THAT(loading.messages(kStage), HasSubstr("has answered what nobody understands"));
+    EXPECT_THAT(loading.messages(kStage), HasSubstr("gave an answer that cannot be read"));
   }
   loading.describer.answer = std::string(R"({"errors":[],"outputs":[["y","f32",["<=0"]]]})");
   EXPECT_THAT(loading.messages(kStage), HasSubstr("each dimension must be at least 1"));
@@ -102,11 +102,12 @@ TEST(ValidatePython, AsksNobodyWhereTheTextIsWrong) {
   const auto with = [&](const std::string& params) {
     return loading.messages("{transform: python, from: images, params: {" + params + "}}");
   };
-  EXPECT_THAT(with(""), HasSubstr("`params.call` says which function"));
+  EXPECT_THAT(with(""), HasSubstr("`params.call` is missing: it names the function"));
   EXPECT_THAT(with("call: flip"), HasSubstr("write FILE.py:NAME or MODULE:NAME"));
   EXPECT_THAT(with("call: \"flip.py:f\""), HasSubstr("there is no file /graphs/flip.py"));
   EXPECT_THAT(with("call: \"m:f\", import_timeout: soon"), HasSubstr("expected a duration"));
-  EXPECT_THAT(with("call: \"m:f\", python: ./other"), HasSubstr("no interpreter \"./other\""));
+  EXPECT_THAT(with("call: \"m:f\", python: ./other"),
+              HasSubstr("no Python interpreter \"./other\""));
   EXPECT_THAT(loading.messages("{transform: [python, tile], from: images}"),
               HasSubstr("write it as a stage of its own"));
   EXPECT_TRUE(loading.describer.asked.empty());

@@ -11,7 +11,7 @@ using testing::Optional;
 
 TEST(RemotePath, SaysHowDataComeHere) {
   EXPECT_EQ(help_of_remote("https://example.org/a.tar"),
-            "copy the files first (`curl -fO`) or mount what holds them, and write the path");
+            "copy the files first (`curl -fO`) or mount their storage, and write the path");
   EXPECT_THAT(help_of_remote("s3://bucket/a.tar"), Optional(HasSubstr("`aws s3 cp`")));
   EXPECT_THAT(help_of_remote("hf://datasets/a"), Optional(HasSubstr("copy the files first or")));
   EXPECT_EQ(help_of_remote("file:///data"), "write the path alone, without file://");

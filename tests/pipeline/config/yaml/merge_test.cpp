@@ -62,7 +62,7 @@ TEST_F(Merge, ASettingWithoutAValueTakesTheKeyAway) {
 TEST_F(Merge, ASettingReachesIntoLists) {
   EXPECT_EQ(set("a: [1, 2]\n", "a.1=5"), "a: [1, 5]\n");
   set("a: [1, 2]\n", "a.2=5");
-  EXPECT_THAT(messages(), HasSubstr("\"2\" is none of 0 to 1"));
+  EXPECT_THAT(messages(), HasSubstr("\"2\" is not in 0 to 1"));
 }
 
 TEST_F(Merge, ASettingThatLeadsNowhereIsAMistake) {

@@ -80,7 +80,7 @@ TEST_F(Variables, ADeepFusedIsRefused) {
   for (int i = 99; i > 0; --i)
     text += "  v" + std::to_string(i) + ": ${v" + std::to_string(i - 1) + "}\n";
   expand(text + "  v0: x\n");
-  EXPECT_THAT(messages(), HasSubstr("more than 16 variables inside variables"));
+  EXPECT_THAT(messages(), HasSubstr("variables are nested more than 16 deep"));
 }
 
 TEST_F(Variables, ThatMultiplyThemselvesAreRefused) {
@@ -92,7 +92,7 @@ TEST_F(Variables, ThatMultiplyThemselvesAreRefused) {
     text += "\"\n";
   }
   expand(text + "a: ${v11}\n");
-  EXPECT_THAT(messages(), HasSubstr("variables repeat each other"));
+  EXPECT_THAT(messages(), HasSubstr("the variables expand each other"));
 }
 
 }  // namespace

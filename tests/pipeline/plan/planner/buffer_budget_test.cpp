@@ -82,7 +82,7 @@ TEST(Ring, HoldsTheLongestWayToAZip) {
   demand.way_to_zip = 8 + 64 + 8;  // b, a stage with batches of 64, zip
   const RingSlots ring = size_ring(demand);
   EXPECT_EQ(ring.slots, 88u);
-  EXPECT_EQ(ring.terms.back().what, "for the longest way to a zip");
+  EXPECT_EQ(ring.terms.back().what, "for the longest path to a zip");
   demand.buffers = 2;
   EXPECT_TRUE(size_ring(demand).buffers_raised);
   EXPECT_EQ(size_ring(demand).slots, 88u);

@@ -51,7 +51,7 @@ TEST(Planner, APartOfNoFilesIsAProblem) {
   const PlanResult counted = plan_graph(graph.build(), small_machine());
   ASSERT_EQ(counted.problems.size(), 1u);
   EXPECT_EQ(counted.problems[0].message,
-            "its source has 4 samples, of which `skip:` and `split:` leave none");
+            "its source has 4 samples, but `skip:` and `split:` leave none of them");
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ TEST(Replicas, MoreThan256AreAProblemOfTheLargestStage) {
   ASSERT_EQ(shared.problems.size(), 1u);
   EXPECT_EQ(shared.problems[0].stage, "b");
   EXPECT_EQ(shared.problems[0].message,
-            "the graph has 304 replicas, 300 of them in this stage; at most 256 are possible");
+            "the graph has 304 replicas, 300 of them in this stage; expected at most 256");
 }
 
 TEST(Replicas, OfAnAbsurdNumberAreAProblemToo) {

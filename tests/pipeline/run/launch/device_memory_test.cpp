@@ -49,19 +49,21 @@ TEST(DeviceMemoryProcess, IsNotAskedForWhereNoTensorLiesOnADevice) {
 
 TEST(DeviceMemoryProcess, ThatEndsWithoutAWordIsNamed) {
   const TemporaryFolder folder;
-  EXPECT_EQ(says(script(folder, "exit 3")),
-            "the device's memory of numbers -> sink: the process that makes it exited with code 3");
-  EXPECT_EQ(says(script(folder, "kill -9 $$")),
-            "the device's memory of numbers -> sink: the process that makes it was killed by "
-            "SIGKILL");
+  EXPECT_EQ(
+      says(script(folder, "exit 3")),
+      "the device memory of numbers -> sink: the process that allocates it exited with code 3");
+  EXPECT_EQ(
+      says(script(folder, "kill -9 $$")),
+      "the device memory of numbers -> sink: the process that allocates it was killed by SIGKILL");
 }
 
 TEST(DeviceMemoryProcess, ThatHangsIsEndedWithTheRun) {
   const TemporaryFolder folder;
   int asked = 0;
-  EXPECT_EQ(says(script(folder, "exec sleep 1000"), kDeviceMemoryTimeoutMs,
-                 [&asked] { return ++asked == 3; }),
-            "the device's memory of numbers -> sink: the run was stopped before it was made");
+  EXPECT_EQ(
+      says(script(folder, "exec sleep 1000"), kDeviceMemoryTimeoutMs,
+           [&asked] { return ++asked == 3; }),
+      "the device memory of numbers -> sink: the run was stopped before the memory was allocated");
   EXPECT_EQ(asked, 3);
 }
 
@@ -119,9 +121,9 @@ TEST(DeviceMemoryProcess, ThatDoesNotEndWhenItIsKilledIsNamedAndLeft) {
   auto runner = std::make_unique<HeldByADriver>(script(folder, "exec sleep 1000"));
   const std::string said = says(*runner, 100, {}, 100);
   const pid_t pid = runner->left;
-  EXPECT_EQ(said, concat("the device's memory of numbers -> sink: it was not made within 0 s; does "
-                         "`nvidia-smi` answer? (process ",
-                         pid, ", which makes it, was killed and does not end)"));
+  EXPECT_EQ(said, concat("the device memory of numbers -> sink: it was not allocated within 0 s; "
+                         "check that `nvidia-smi` answers (process ",
+                         pid, ", which allocates it, was killed but does not exit)"));
   EXPECT_EQ(runner->kills, 1);
   runner.reset();
   EXPECT_TRUE(still_runs(pid));  // nobody has waited for it
@@ -134,8 +136,8 @@ TEST(DeviceMemoryProcess, ThatHangsIsEndedInTimeAndNotLeftWhereItEnds) {
   HeldByADriver runner(script(folder, "exec sleep 1000"));
   runner.killed_by_sigkill = true;
   EXPECT_EQ(says(runner, 100, {}, kKilledTimeoutMs),
-            "the device's memory of numbers -> sink: it was not made within 0 s; does `nvidia-smi` "
-            "answer?");
+            "the device memory of numbers -> sink: it was not allocated within 0 s; check that "
+            "`nvidia-smi` answers");
   EXPECT_EQ(runner.left, 0);
 }
 
@@ -144,8 +146,9 @@ TEST(DeviceMemoryProcess, ThatDoesNotEndIsLeftAtAStop) {
   auto runner = std::make_unique<HeldByADriver>(script(folder, "exec sleep 1000"));
   const auto after_the_kill = [&] { return runner->kills == 1; };
   // For ever, but for the stop, which comes when it has been killed.
-  EXPECT_EQ(says(*runner, 100, after_the_kill, 1 << 30),
-            "the device's memory of numbers -> sink: the run was stopped before it was made");
+  EXPECT_EQ(
+      says(*runner, 100, after_the_kill, 1 << 30),
+      "the device memory of numbers -> sink: the run was stopped before the memory was allocated");
   const pid_t pid = runner->left;
   ASSERT_GT(pid, 0);
   kill(pid, SIGKILL);
@@ -156,10 +159,11 @@ TEST(DeviceMemoryProcess, ThatIsNotStartedIsWaitedForInTimeAndUntilAStop) {
   HeldByADriver runner("/nowhere");
   runner.starts = false;
   EXPECT_EQ(says(runner, 100, {}, 0),
-            "the device's memory of numbers -> sink: its process was not started within 0 s");
-  EXPECT_EQ(says(
-                runner, 1 << 30, [] { return true; }, 0),
-            "the device's memory of numbers -> sink: the run was stopped before it was made");
+            "the device memory of numbers -> sink: its process was not started within 0 s");
+  EXPECT_EQ(
+      says(
+          runner, 1 << 30, [] { return true; }, 0),
+      "the device memory of numbers -> sink: the run was stopped before the memory was allocated");
 }
 
 TEST(DeviceMemoryProcess, ThatCannotBeStartedIsSaid) {

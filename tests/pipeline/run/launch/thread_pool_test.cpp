@@ -44,7 +44,7 @@ TEST_F(Threads, OneThatThrowsWhileItOpensEndsThemAll) {
 
 TEST_F(Threads, AConstructorThatThrowsAnythingEndsTheRunAndNotTheProgram) {
   const RunOutcome outcome = session.run(line_yaml("consumer: throws_when_made"));
-  EXPECT_THAT(outcome.failure, HasSubstr("an exception that is no std::exception"));
+  EXPECT_THAT(outcome.failure, HasSubstr("an exception that is not a std::exception"));
 }
 
 TEST_F(Threads, RunDryWhenAsked) {

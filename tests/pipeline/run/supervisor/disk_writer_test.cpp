@@ -110,7 +110,7 @@ TEST_F(DiskWriterTest, WhatIsNotFinishedIsNotWrittenOnceMore) {
   prepare("");
   start();
   consumed(100);
-  EXPECT_THAT(place(), HasSubstr("the run begins at the beginning"));
+  EXPECT_THAT(place(), HasSubstr("the run starts from the beginning"));
 }
 
 TEST_F(DiskWriterTest, WhatCannotBeWrittenIsAWarning) {
@@ -132,7 +132,7 @@ TEST_F(DiskWriterTest, WhatIsInQuarantineIsListedOnceBeforeTheEnd) {
   std::ifstream listed(list);
   const std::string text(std::istreambuf_iterator<char>(listed), {});
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2);
-  EXPECT_THAT(place(), HasSubstr("the run begins at the beginning"));
+  EXPECT_THAT(place(), HasSubstr("the run starts from the beginning"));
 }
 
 // The writer's thread stands still in the middle of its work, as on a disk that hangs.
@@ -155,8 +155,9 @@ TEST_F(DiskWriterTest, TheEndOfARunSaysWhichFileItWaitsFor) {
   writer->quarantined("end", {1, 0, 0, 0, ""});
   held.wait_for_a_line();
   writer->finish();
-  EXPECT_THAT(held.last, HasSubstr("the disk has not taken /nowhere/at/all.jsonl within 2.0 s"));
-  EXPECT_THAT(place(), HasSubstr("the run begins at the beginning"));
+  EXPECT_THAT(held.last,
+              HasSubstr("the disk did not finish writing /nowhere/at/all.jsonl within 2.0 s"));
+  EXPECT_THAT(place(), HasSubstr("the run starts from the beginning"));
 }
 
 TEST_F(DiskWriterTest, SamplesForWhichThereIsNoRoomAreCounted) {

@@ -47,11 +47,11 @@ TEST(FailureReport, IsOneLineWhateverWasPrinted) {
 }
 
 TEST(FailureReport, GuessesAtLackOfMemory) {
-  EXPECT_NE(text_of(killed(SIGKILL)).find("lack of memory"), std::string::npos);
-  EXPECT_NE(text_of(killed(SIGBUS)).find("lack of memory"), std::string::npos);
+  EXPECT_NE(text_of(killed(SIGKILL)).find("out of memory"), std::string::npos);
+  EXPECT_NE(text_of(killed(SIGBUS)).find("out of memory"), std::string::npos);
   FailureReport known = killed(SIGKILL);
   known.lack_of_memory = true;
-  EXPECT_NE(text_of(known).find("SIGKILL (by the kernel, for lack of memory)"), std::string::npos);
+  EXPECT_NE(text_of(known).find("SIGKILL (by the kernel: out of memory)"), std::string::npos);
 }
 
 TEST(FailureReport, ByAnExitCodeOrUnknownCauseIsSaid) {

@@ -61,10 +61,8 @@ TEST_F(QuarantineFileTest, SaysWhatCannotBeWritten) {
   QuarantineFile file("/nowhere/at/all.jsonl");
   const auto added = file.add("decode", {1, 0, 1, 1, ""});
   ASSERT_FALSE(added.ok());
-  EXPECT_EQ(
-      added.error().message,
-      "the list of samples in quarantine: cannot write /nowhere/at/all.jsonl: No such file or "
-      "directory");
+  EXPECT_EQ(added.error().message,
+            "the quarantine list: cannot write /nowhere/at/all.jsonl: No such file or directory");
 }
 
 TEST_F(QuarantineFileTest, WithoutAPathNothingIsWritten) {
@@ -77,7 +75,7 @@ TEST(QuarantineFileName, IsAFileInTheWorkingDirectory) {
   EXPECT_EQ(quarantine_file_name(""), "brigade.quarantine.jsonl");
 }
 
-const std::vector<SkippedInputs> kLimit{{SkipReason::limit, 5, "behind `limit:`"}};
+const std::vector<SkippedInputs> kLimit{{SkipReason::limit, 5, "beyond `limit:`"}};
 const std::vector<SkippedInputs> kFiles{{SkipReason::no_match, 2, "files that are no images"}};
 
 /// Two replicas of `a`, one each of `b` and `sink`.
@@ -113,7 +111,7 @@ TEST(SourceCounts, ALineWhereSomethingIsDropped) {
   counts.say(lines);
   EXPECT_EQ(lines.lines,
             (std::vector<std::string>{
-                "note: source a: found 15, gives 10, skipped 5: 5 behind `limit:`",
+                "note: source a: found 15, gives 10, skipped 5: 5 beyond `limit:`",
                 "warning: source b: found 12, gives 10, skipped 2: 2 files that are no images"}));
 }
 
@@ -141,7 +139,7 @@ TEST(SourceCounts, ACacheWithALimitLeavesOutWhatIsBehindIt) {
     } else {
       EXPECT_EQ(lines.lines,
                 (std::vector<std::string>{
-                    "note: source kept: found 100, gives 30, skipped 70: 70 behind `limit:`"}));
+                    "note: source kept: found 100, gives 30, skipped 70: 70 beyond `limit:`"}));
     }
   }
 }

@@ -66,8 +66,8 @@ TEST_F(RecoveryTest, WhoCannotBeStartedAgainIsTriedAgainWithinItsRestarts) {
   const auto last = recovery.not_started(sink(0), why, 1'000);
   EXPECT_EQ(last.next, Next::fail);
   EXPECT_EQ(event_text(last.event),
-            "cannot start again stage \"sink\" replica 0: out of processes; it was started again 5 "
-            "times within 30.0 s (`restart:`)");
+            "cannot restart stage \"sink\" replica 0: out of processes; it was restarted 5 times "
+            "within 30.0 s (`restart:`)");
   EXPECT_EQ(control.stages[1].repairs->value, 1u) << "of the death alone";
 }
 
@@ -76,13 +76,13 @@ TEST_F(RecoveryTest, SaysWhatHappensNow) {
   RecoveryTallies tallies(plan);
   Recovery recovery(plan, control, tallies);
   EXPECT_EQ(event_text(die(recovery, kKilled).event),
-            "stage \"sink\" replica 0 was killed by SIGKILL (by hand, or by the kernel for lack of "
-            "memory); started again at once (restart 1 of 5 within 30.0 s)");
+            "stage \"sink\" replica 0 was killed by SIGKILL (manually, or by the kernel: out of "
+            "memory); restarted immediately (restart 1 of 5 within 30.0 s)");
   const auto second = die(recovery, kKilled, sink(0), 1'000);
   EXPECT_EQ(second.restart_ns, 1'000 + 100'000'000);
   EXPECT_EQ(event_text(second.event),
-            "stage \"sink\" replica 0 was killed by SIGKILL (by hand, or by the kernel for lack of "
-            "memory); started again in 100.0 ms (restart 2 of 5 within 30.0 s)");
+            "stage \"sink\" replica 0 was killed by SIGKILL (manually, or by the kernel: out of "
+            "memory); restarted in 100.0 ms (restart 2 of 5 within 30.0 s)");
 }
 
 TEST_F(RecoveryTest, EachReplicaHasRestartsOfItsOwn) {
@@ -94,8 +94,8 @@ TEST_F(RecoveryTest, EachReplicaHasRestartsOfItsOwn) {
   const auto spent = die(recovery, kKilled);
   EXPECT_EQ(spent.next, Next::fail);
   EXPECT_EQ(event_text(spent.event),
-            "stage \"sink\" replica 0 was killed by SIGKILL (by hand, or by the kernel for lack of "
-            "memory); it was started again 5 times within 30.0 s (`restart:`)");
+            "stage \"sink\" replica 0 was killed by SIGKILL (manually, or by the kernel: out of "
+            "memory); it was restarted 5 times within 30.0 s (`restart:`)");
 }
 
 struct SavingSink : RecoveryTest {
@@ -113,7 +113,7 @@ TEST_F(SavingSink, TakesTheRunBackToItsCheckpoint) {
   const auto first = die(*recovery, kKilled);
   EXPECT_EQ(first.next, Next::resume);
   EXPECT_EQ(event_text(first.event),
-            "stage \"sink\" replica 0 was killed by SIGKILL (by hand, or by the kernel for lack of "
+            "stage \"sink\" replica 0 was killed by SIGKILL (manually, or by the kernel: out of "
             "memory); the run resumes from its last checkpoint (restart 1 of 5 within 30.0 s)");
   EXPECT_EQ(die(*recovery, kKilled, sink(0), 1'000).restart_ns, 1'000 + 100'000'000);
   Recovery of_the_next_run(plan, control, *tallies);
@@ -125,7 +125,7 @@ TEST_F(SavingSink, EndsTheRunWhereAnotherStageWouldForget) {
   plan.stages[0].stateful = true;
   const auto decision = die(*recovery, kKilled);
   EXPECT_EQ(decision.next, Next::fail);
-  EXPECT_NE(event_text(decision.event).find(plan.stages[0].name + " would lose what it keeps"),
+  EXPECT_NE(event_text(decision.event).find(plan.stages[0].name + " would lose its state"),
             std::string::npos)
       << event_text(decision.event);
 }
@@ -157,7 +157,7 @@ TEST_F(RecoveryTest, DegradedTheOthersCarryOnAsLongAsThereAreAny) {
   const auto decision = die(recovery, kCrashed);
   EXPECT_EQ(decision.next, Next::carry_on);
   EXPECT_EQ(event_text(decision.event),
-            "stage \"sink\" replica 0 was killed by SIGSEGV; the other replicas carry on");
+            "stage \"sink\" replica 0 was killed by SIGSEGV; the other replicas continue");
   EXPECT_EQ(control.replicas[1].ack.value, 1u);  // nobody waits for it to see an end
   EXPECT_EQ(control.replicas[2].ack.value, 0u);
   DeadReplica last = sink(1);
@@ -182,7 +182,7 @@ TEST_F(RecoveryTest, WhatCannotOpenIsNotTriedAgain) {
   const auto decision = die(recovery, kCrashed, opening);
   EXPECT_EQ(decision.next, Next::fail);
   EXPECT_EQ(event_text(decision.event),
-            "stage \"sink\" replica 0 was killed by SIGSEGV while it opened");
+            "stage \"sink\" replica 0 was killed by SIGSEGV while opening");
   EXPECT_EQ(die(recovery, kKilled, opening).next, Next::restart);  // not its doing
 }
 
@@ -196,10 +196,10 @@ TEST_F(RecoveryTest, ASampleThatKillsTwiceIsInQuarantineBeforeItsTaskIsOpen) {
     control.replicas[1].in_flight.value = 7;
     const auto decision = die(recovery, kCrashed);
     EXPECT_EQ(decision.next, Next::restart);
-    EXPECT_EQ(event_text(decision.event)
-                      .find("the sample has ended 2 workers and goes into quarantine") !=
-                  std::string::npos,
-              death == 2)
+    EXPECT_EQ(
+        event_text(decision.event).find("the sample has killed 2 workers and is quarantined") !=
+            std::string::npos,
+        death == 2)
         << event_text(decision.event);
     EXPECT_EQ(control.stages[1].quarantine.empty(), death == 1);
   }
@@ -217,7 +217,7 @@ std::size_t quarantined_after(RecoveryTest& test, const std::vector<std::uint64_
     test.control.replicas[1].in_flight.value = 7;
     const auto decision = test.die(recovery, kKilled);
     EXPECT_EQ(decision.next, Next::restart);
-    EXPECT_EQ(event_text(decision.event).find("SIGKILL (by the kernel, for lack of memory)") !=
+    EXPECT_EQ(event_text(decision.event).find("SIGKILL (by the kernel: out of memory)") !=
                   std::string::npos,
               rise > 0)
         << event_text(decision.event);
@@ -287,7 +287,7 @@ TEST_F(RecoveryTest, AHundredKillsOverOneSampleEndTheRun) {
   control.replicas[1].in_flight.value = 7;
   const auto decision = die(recovery, kKilled);
   EXPECT_EQ(decision.next, Next::fail);
-  EXPECT_NE(event_text(decision.event).find("100 times a worker was killed over this sample"),
+  EXPECT_NE(event_text(decision.event).find("a worker was killed on this sample 100 times"),
             std::string::npos)
       << event_text(decision.event);
 }

@@ -86,13 +86,13 @@ std::string mistake(std::vector<std::uint64_t> sizes, const Plan& plan = zipped(
 TEST(StartBarrier, ReplicasOfASourceMustAgree) {
   EXPECT_EQ(mistake({100, 99, 100, 100}),
             "replicas of one source must find the same samples: images.0 found 100 samples, "
-            "images.1 found 99 samples; did its files change while the run started?");
+            "images.1 found 99 samples; its files must not change while the run starts");
 }
 
 TEST(StartBarrier, ZippedSourcesMustAgree) {
   EXPECT_EQ(mistake({100, 100, 1, 1}),
-            "sources that are zipped need equal sizes: \"images\" has 100 samples, \"masks\" has "
-            "1 sample; `limit: N` with `take: first` makes the larger one shorter");
+            "zipped sources need equal sizes: \"images\" has 100 samples, \"masks\" has 1 sample; "
+            "shorten the larger one with `limit: N` and `take: first`");
 }
 
 /// What is said where the sources have found so many, and give 100.
@@ -107,12 +107,11 @@ std::string zipped_of(const Plan& plan, std::uint64_t images, std::uint64_t mask
 TEST(StartBarrier, ZippedSourcesOfUnequalSizeShareAFrontOnly) {
   Plan plan = zipped();
   for (PlanStage& stage : plan.stages) stage.limit = 100;
-  EXPECT_EQ(
-      zipped_of(plan, 1000, 1010),
-      "zipped sources read different samples: \"images\" and \"masks\" have 1,000 samples and "
-      "1,010 samples to choose from, so that what is chosen would not fit each other; make the "
-      "sources equally large, or read the front of each: `limit: N` with `take: first`, "
-      "without `split:`");
+  EXPECT_EQ(zipped_of(plan, 1000, 1010),
+            "zipped sources read different samples: \"images\" and \"masks\" have 1,000 samples "
+            "and 1,010 samples to select from, so the selected pairs would not match; make the "
+            "sources equally large, or read the first samples of each: `limit: N` with `take: "
+            "first`, without `split:`");
   EXPECT_EQ(zipped_of(plan, 1000, 1000), "");
   for (PlanStage& stage : plan.stages) stage.take = Take::first;
   EXPECT_EQ(zipped_of(plan, 1000, 1010), "") << "the front of both is one";
@@ -121,7 +120,7 @@ TEST(StartBarrier, ZippedSourcesOfUnequalSizeShareAFrontOnly) {
 }
 
 TEST(StartBarrier, AnEmptySourceIsAnError) {
-  EXPECT_EQ(mistake({0, 0, 0, 0}), "source \"images\" has no samples; look at its `params:`");
+  EXPECT_EQ(mistake({0, 0, 0, 0}), "source \"images\XX");
 }
 
 TEST(StartBarrier, MoreNumbersThanCanBeCountedAreAnError) {
@@ -159,8 +158,8 @@ TEST(StartBarrier, NumbersOfADerivedIndexSpaceMustFitToo) {
   EXPECT_EQ(mistake({samples, samples, samples, samples}, plan), "");
   plan.index_spaces.push_back({{0, 1}, 64 << 12, 0, 1 << 12});
   EXPECT_EQ(mistake({samples, samples, samples, samples}, plan),
-            "source \"masks\" has 68,719,476,736 samples, and 1 epochs of them, times 4096, are "
-            "more than the 2^48 that can be numbered; lower `epochs:`");
+            "source \"masks\" has 68,719,476,736 samples, which over 1 epochs, times 4096, exceed "
+            "the limit of 2^48; lower `epochs:`");
 }
 
 /// images (two replicas) -> kept, a cache with room for `slots` -> train.
@@ -204,7 +203,7 @@ TEST(StartBarrier, ACacheMustHaveRoom) {
   ASSERT_FALSE(starts.ok());
   EXPECT_EQ(starts.error().message,
             "the cache \"kept\" has room for 99 samples, but its source has 100 samples; write "
-            "`samples: 100` into its `params:`, or keep fewer by `limit:`");
+            "`samples: 100` into its `params:`, or store fewer with `limit:`");
 }
 
 }  // namespace

@@ -215,10 +215,10 @@ TEST_F(Restarting, WhatCannotBeStartedAgainIsTriedAgain) {
   EXPECT_EQ(outcome.summary.figures.stages[1].restarts, 1u) << "of three that were tried";
   EXPECT_THAT(lines.lines,
               ElementsAre(HasSubstr("was killed by SIGKILL"),
-                          "warning: cannot start again stage \"sink\" replica 0: out of processes; "
-                          "tried again in 100.0 ms (restart 2 of 5 within 30.0 s)",
-                          "warning: cannot start again stage \"sink\" replica 0: out of memory; "
-                          "tried again in 200.0 ms (restart 3 of 5 within 30.0 s)"));
+                          "warning: cannot restart stage \"sink\" replica 0: out of processes; "
+                          "retried in 100.0 ms (restart 2 of 5 within 30.0 s)",
+                          "warning: cannot restart stage \"sink\" replica 0: out of memory; "
+                          "retried in 200.0 ms (restart 3 of 5 within 30.0 s)"));
   EXPECT_EQ(lines.of(EventKind::not_started).size(), 2u);
 }
 
@@ -311,7 +311,7 @@ TEST_F(Supervising, AStopLetsTheLineRunDry) {
   EXPECT_EQ(exit_code(outcome), 130);
   EXPECT_TRUE(outcome.ended_by_itself());
   EXPECT_FALSE(worker_pool.was_ended());
-  EXPECT_THAT(lines.lines, ElementsAre(HasSubstr("note: stopping: the line drains")));
+  EXPECT_THAT(lines.lines, ElementsAre(HasSubstr("note: stopping: the pipeline drains")));
 }
 
 TEST_F(Supervising, ASecondStopEndsItAtOnce) {
@@ -333,7 +333,7 @@ TEST_F(Supervising, ALineThatDoesNotRunDryIsEndedAtItsDeadline) {
     clock.advance(std::chrono::nanoseconds(1));
   });
   EXPECT_EQ(exit_code(supervisor.run()), 143);
-  EXPECT_THAT(lines.lines, Contains(HasSubstr("warning: the line did not drain within 10.0 s")));
+  EXPECT_THAT(lines.lines, Contains(HasSubstr("warning: the pipeline did not drain within 10.0")));
 }
 
 TEST_F(Supervising, AStopBeforeTheStartEndsItAtOnce) {
@@ -350,7 +350,7 @@ TEST_F(Supervising, AStopFromBeforeStartsNobody) {
   const RunOutcome outcome = stopped.run();
   EXPECT_EQ(outcome.failure, "");
   EXPECT_EQ(exit_code(outcome), 130);
-  EXPECT_THAT(lines.lines, Contains("note: stopped before it had started").Times(1));
+  EXPECT_THAT(lines.lines, Contains("note: stopped before the run started").Times(1));
 }
 
 TEST_F(Supervising, ADeathWhileItDrainsIsAFailure) {

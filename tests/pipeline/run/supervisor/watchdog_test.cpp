@@ -60,14 +60,13 @@ TEST_F(WatchdogTest, ASampleThatTakesTooLongIsSaidOnce) {
   EXPECT_EQ(found[0].act, Act::say);
   EXPECT_EQ(found[0].number, 1);
   EXPECT_EQ(found[0].text,
-            "has been at sample 7 for 10.0 s (`stall_timeout:`); its stage's "
-            "watermark is at 0 and does not move for it");
+            "has been at sample 7 for 10.0 s (`stall_timeout:`); the stage is stuck at sample 0");
 }
 
 TEST_F(WatchdogTest, AWatermarkThatAnotherOneHoldsIsNotThisOnesFault) {
   start();
   stand(1, Waiting::no, 200);  // small_plan's tasks have 64 samples
-  EXPECT_THAT(until(200).at(0).text, HasSubstr("its stage's watermark is at 0, below this task"));
+  EXPECT_THAT(until(200).at(0).text, HasSubstr("the stage is at sample 0, before this task"));
 }
 
 TEST_F(WatchdogTest, AnotherSampleIsProgress) {
@@ -94,11 +93,10 @@ TEST_F(WatchdogTest, OnlyWhereItIsAskedForTheProcessIsEnded) {
   ASSERT_EQ(found.size(), 3u);
   EXPECT_EQ(found[0].act, Act::say);
   EXPECT_EQ(found[1].act, Act::abort);
-  EXPECT_THAT(found[1].text,
-              HasSubstr("for 20.0 s (`stall_timeout:`); its stage's watermark is at 0 and "
-                        "does not move for it; aborted, for a backtrace"));
+  EXPECT_THAT(found[1].text, HasSubstr("for 20.0 s (`stall_timeout:`); the stage is stuck at "
+                                       "sample 0; aborted to print a backtrace"));
   EXPECT_EQ(found[2].act, Act::kill);
-  EXPECT_THAT(found[2].text, HasSubstr("does not move for it; killed"));
+  EXPECT_THAT(found[2].text, HasSubstr("is stuck at sample 0; killed"));
 }
 
 TEST_F(WatchdogTest, AReplicaThatDoesNotGetReadyIsSaidOnceAndLeftAlone) {
@@ -125,10 +123,9 @@ TEST_F(WatchdogTest, AProgramThatNeverAsksForATaskIsToldWhatToCall) {
   plan.stages[1].exec = {"/bin/sleep", "1000"};
   watch->starts(1, 100 * kSecondNs);
   EXPECT_THAT(until(112).at(0).text,
-              HasSubstr("has not asked for a task for 10.0 s "
-                        "(`stall_timeout:`), and others wait for it: its program calls "
-                        "brigade_worker_attach(), loads what it needs, and calls "
-                        "brigade_worker_next()"));
+              HasSubstr("has not asked for a task for 10.0 s (`stall_timeout:`), and others wait "
+                        "for it: its program must call brigade_worker_attach(), load its data and "
+                        "call brigade_worker_next()"));
   plan.stages[1].type = "python";
   watch->starts(1, 200 * kSecondNs);
   now_ = 200;
@@ -142,9 +139,9 @@ TEST_F(WatchdogTest, AStoppedProcessIsLeftAloneAndItsTimeDoesNotCount) {
   const auto found = until(200);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].act, Act::say);
-  EXPECT_EQ(found[0].text,
-            "is stopped (SIGSTOP); `kill -CONT` lets it go on; nothing is "
-            "lost, the others wait for it");
+  EXPECT_EQ(
+      found[0].text,
+      "is stopped (SIGSTOP); resume it with `kill -CONT`; no data is lost, the others wait for it");
   conditions[1] = ProcessCondition::runs;
   EXPECT_TRUE(until(209).empty());
   EXPECT_EQ(until(212).size(), 1u);
@@ -156,7 +153,7 @@ TEST_F(WatchdogTest, ADebuggerIsNoticed) {
   conditions[1] = ProcessCondition::traced;
   const auto found = until(200);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_THAT(found[0].text, HasSubstr("is held by a debugger"));
+  EXPECT_THAT(found[0].text, HasSubstr("is stopped by a debugger"));
 }
 
 TEST_F(WatchdogTest, WhoHasGoneIsNobodysAffair) {
@@ -171,10 +168,8 @@ TEST_F(WatchdogTest, AGraphInWhichEverybodyWaitsIsNamed) {
   const auto found = until(300);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].number, -1);
-  EXPECT_THAT(found[0].text,
-              HasSubstr("nothing has moved for 10.0 s: stage \"numbers\" stands at 0 "
-                        "of 128"));
-  EXPECT_THAT(found[0].text, HasSubstr("`brigade leases` shows all of it"));
+  EXPECT_THAT(found[0].text, HasSubstr("no progress for 10.0 s: stage \"numbers\" is at 0 of 128"));
+  EXPECT_THAT(found[0].text, HasSubstr("`brigade leases` shows the details"));
 }
 
 TEST_F(WatchdogTest, AWatermarkThatMovesIsEnough) {

@@ -141,7 +141,7 @@ TEST_F(FlatMapStage, MoreOrFewerOutputsThanTheContractAllowsShowInTheAudits) {
   run_->queue("free", 0).watermark->level.value = 79;
   run_->queue("sink").watermark->level.value = 79;
   EXPECT_EQ(audit_failure(plan, run_->control()),
-            "stage free made 79 samples of 80, expected 1 to 2 of each");
+            "stage free output 79 samples for 80 inputs, expected 1 to 2 for each");
 }
 
 TEST_F(FlatMapStage, GivingNothingNeedsTheContractsLeave) {
@@ -152,7 +152,7 @@ TEST_F(FlatMapStage, GivingNothingNeedsTheContractsLeave) {
   });
   const Result<void> ran = run_->run();
   ASSERT_FALSE(ran.ok());
-  EXPECT_NE(ran.error().message.find("does not say may_drop()"), std::string::npos)
+  EXPECT_NE(ran.error().message.find("does not declare may_drop()"), std::string::npos)
       << ran.error().message;
 }
 

@@ -143,7 +143,7 @@ TEST(Replica, LimitShortensTheSource) {
     ASSERT_TRUE(replica.open().ok());
     EXPECT_EQ(replica.source_size(), limit == 30 ? 30u : 100u);
     std::vector<SkippedInputs> behind;
-    if (limit == 30) behind = {{SkipReason::limit, 70, "left out by `limit:`"}};
+    if (limit == 30) behind = {{SkipReason::limit, 70, "omitted by `limit:`"}};
     EXPECT_EQ(replica.skipped(), behind);
   }
 }
@@ -164,9 +164,9 @@ TEST(Replica, APartHasItsSamplesAndSaysWhereTheOthersAre) {
     EXPECT_EQ(replica.source_size(), 5u);
     const std::uint64_t size = std::string(part) == "val" ? 10 : 90;
     EXPECT_EQ(replica.skipped(), (std::vector<SkippedInputs>{
-                                     {SkipReason::skip, 10, "left out by `skip:`"},
+                                     {SkipReason::skip, 10, "skipped by `skip:`"},
                                      {SkipReason::split, 100 - size, "in other parts of `split:`"},
-                                     {SkipReason::limit, size - 5, "behind `limit:`"}}));
+                                     {SkipReason::limit, size - 5, "beyond `limit:`"}}));
   }
 }
 
@@ -178,13 +178,13 @@ TEST(Replica, APartOfNothingIsRefused) {
   const Result<void> opened = run.make(run.index("numbers"), 0).open();
   ASSERT_FALSE(opened.ok());
   EXPECT_EQ(opened.error().message,
-            "its source has 10 samples, of which `skip:` and `split:` leave none");
+            "its source has 10 samples, but `skip:` and `split:` leave none of them");
 }
 
 TEST(Replica, WhatOtherRanksReadIsDropped) {
   const SkippedInputs ranks{SkipReason::ranks, 6, "for the other ranks"};
   const SkippedInputs rest{SkipReason::uneven, 1,
-                           "that ranks cannot share evenly (`uneven: drop`)"};
+                           "left over after division among the ranks (`uneven: drop`)"};
   for (const Uneven uneven : {Uneven::pad, Uneven::drop}) {
     GraphBuilder graph = support::number_graph({});
     graph.graph().shard = {1, 3, uneven};

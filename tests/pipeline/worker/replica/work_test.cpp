@@ -46,8 +46,8 @@ class Settle : public testing::Test {
 
 TEST_F(Settle, DropNeedsTheContractsWord) {
   EXPECT_EQ(settle(Next::drop, "mix"),
-            "sample 5 (id 5 of epoch 0): it returned Next::drop, but "
-            "the contract of \"mix_type\" does not say may_drop()");
+            "sample 5 (id 5 of epoch 0): it returned Next::drop, but the contract of \"mix_type\" "
+            "does not declare may_drop()");
   support::NumberLine line;
   line.drops = true;
   GraphBuilder dropping = support::number_graph(line);
@@ -59,9 +59,9 @@ TEST_F(Settle, DropNeedsTheContractsWord) {
 }
 
 TEST_F(Settle, OnlyStreamsWaitOrEnd) {
-  EXPECT_EQ(settle(Next::wait, "sink"),
-            "sample 5 (id 5 of epoch 0): it returned Next::wait, which "
-            "only a stream producer may");
+  EXPECT_EQ(
+      settle(Next::wait, "sink"),
+      "sample 5 (id 5 of epoch 0): it returned Next::wait, which is reserved for stream producers");
   EXPECT_NE(settle(Next::end, "sink").find("Next::end"), std::string::npos);
 }
 

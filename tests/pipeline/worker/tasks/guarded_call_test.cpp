@@ -15,7 +15,7 @@ TEST(Guarded, AnExceptionIsAnErrorOfOneLine) {
   EXPECT_EQ(thrown.error().message, "first");
   const auto strange = guarded([]() -> Result<Next> { throw 7; });
   ASSERT_FALSE(strange.ok());
-  EXPECT_EQ(strange.error().message, "an exception that is no std::exception");
+  EXPECT_EQ(strange.error().message, "an exception that is not a std::exception");
   const auto nameless = guarded([]() -> Result<Next> { throw std::runtime_error(""); });
   ASSERT_FALSE(nameless.ok());
   EXPECT_EQ(nameless.error().message, "an exception without a message");

@@ -79,7 +79,7 @@ TEST_F(QuarantineTest, TheUserIsToldWhichSampleAndWhy) {
   ASSERT_TRUE(make_sample_work(run_->context("mix"), mix)->work(0, 0).ok());
   EXPECT_EQ(run_->reporter.lines(),
             std::vector<std::string>{concat("skipped sample 5 (id ", id(5),
-                                            " of epoch 0): it has ended its worker 2 times")});
+                                            " of epoch 0): it has killed its worker 2 times")});
   const QuarantinedSample expected{5, 0, 5, id(5), ""};
   EXPECT_EQ(run_->reporter.quarantined(), std::vector<QuarantinedSample>{expected});
   EXPECT_TRUE(run_->context("mix").words().skips.contains(5));
@@ -92,10 +92,9 @@ TEST_F(QuarantineTest, UnderStopItEndsTheRunAndIsStillListed) {
   support::LambdaStage mix([](const Inputs&, Outputs&) -> Result<Next> { return Next::emit; });
   const auto done = make_sample_work(run_->context("mix"), mix)->work(0, 0);
   ASSERT_FALSE(done.ok());
-  EXPECT_EQ(done.error().message,
-            concat("sample 5 (id ", id(5),
-                   " of epoch 0): it has ended its worker 2 times; `on_error: {skip: N}` would go "
-                   "on without it"));
+  EXPECT_EQ(done.error().message, concat("sample 5 (id ", id(5),
+                                         " of epoch 0): it has killed its worker 2 times; write "
+                                         "`on_error: {skip: N}` to continue without it"));
   EXPECT_EQ(run_->reporter.quarantined().size(), 1u);
 }
 
@@ -155,7 +154,7 @@ TEST_F(QuarantineTest, ABatchIsDroppedAsAWholeAndOnlyOnce) {
   EXPECT_EQ(calls, 1u);
   EXPECT_EQ(run_->reporter.lines(),
             std::vector<std::string>{
-                "skipped samples 0 to 63 (epoch 0): the batch has ended its worker 2 times"});
+                "skipped samples 0 to 63 (epoch 0): the batch has killed its worker 2 times"});
 }
 
 TEST_F(QuarantineTest, WhatIsDroppedCountsAsSkipped) {

@@ -62,8 +62,8 @@ TEST_F(Place, ASlotOfAnotherNumberIsAnErrorAndNotTheBeginning) {
   const auto lost = stream_position(run_.context("feed"));
   ASSERT_FALSE(lost.ok());
   EXPECT_EQ(lost.error().message,
-            "it cannot go on where it was: the buffer of sample 63, which it gave last, says that "
-            "it holds sample 0; a stage of this graph has written outside its outputs");
+            "it cannot continue at its last position: the buffer of sample 63, its last output, "
+            "holds sample 0; a stage of this graph wrote outside its outputs");
 }
 
 TEST_F(Place, OfOneOfSeveralReplicasIsWhatItHasGivenItself) {

@@ -123,7 +123,7 @@ TEST(OperationsTest, WhatFixesTheSizeDoesSoForEveryPicture) {
   EXPECT_EQ(operations[2]->size_of({25, 10}).value(), (PictureSize{10, 4}));
   const auto long_one = operations[2]->size_of({1, 16384});
   ASSERT_FALSE(long_one);
-  EXPECT_THAT(long_one.error().message, HasSubstr("a side has 16384 at most"));
+  EXPECT_THAT(long_one.error().message, HasSubstr("the limit is 16384 per side"));
 }
 
 /// Runs each operation by itself, and resizes one after another, over small pictures and then

@@ -87,13 +87,14 @@ TEST_F(BmpReaderTest, SaysWhatIsWrong) {
   std::string other = file;
   other[28] = 2;
   EXPECT_EQ(error_of(other),
-            "it is a BMP file of a kind that is not read (2 bits, compression 0); palettes, 16, 24 "
-            "and 32 bits that are not compressed are");
+            "it is a BMP file of an unsupported kind (2 bits, compression 0); expected a palette "
+            "or uncompressed 16, 24 or 32 bits per pixel; convert the file to PNG");
   other = file;
   other[18] = 0;
   EXPECT_EQ(error_of(other), "the BMP data cannot be read: it has no rows or no columns");
   EXPECT_EQ(error_of(write({.bits = 32, .masks = {0x3ff00000, 0xffc00, 0x3ff}})),
-            "it is a BMP file with masks that are no 1 to 8 bits of each colour");
+            "it is a BMP file of an unsupported kind: each color mask must have 1 to 8 bits; "
+            "convert the file to PNG");
   std::string many = write({.bits = 4});
   many[46] = 17;
   EXPECT_EQ(error_of(many), "the BMP data cannot be read: its palette has 17 colours");
@@ -102,7 +103,7 @@ TEST_F(BmpReaderTest, SaysWhatIsWrong) {
     early[10] = options.bits == 8 ? 54 : 53;
     early[11] = 0;
     EXPECT_EQ(error_of(early),
-              "the BMP data cannot be read: its pixels begin where its header or its palette lies");
+              "the BMP data cannot be read: its pixel data overlaps its header or palette");
   }
 }
 
@@ -156,7 +157,8 @@ TEST_F(PnmReaderTest, SaysWhatIsWrong) {
             "the PNM data ends too early: 14 bytes cannot hold 4 x 3 pixels");
   EXPECT_EQ(error_of("P2 2 1 9 1  "), "the PNM data ends too early");
   EXPECT_EQ(error_of("P5 0 3 255\nabc"), "the PNM data cannot be read: a size in its header is 0");
-  EXPECT_EQ(error_of("P5 1 1 70000\nabc"), "the PNM data cannot be read: its levels go to 70000");
+  EXPECT_EQ(error_of("P5 1 1 70000\nabc"),
+            "the PNM data cannot be read: its largest level is 70000");
   EXPECT_EQ(error_of("P5 1 1 9\na"), "the PNM data cannot be read: a level is 97, at most 9");
   EXPECT_EQ(error_of("P5 x"), "the PNM data cannot be read: expected a number");
   EXPECT_EQ(error_of("P5 99999999999 1 1\n"), "the PNM data cannot be read: a number is too large");
@@ -188,7 +190,7 @@ TEST_F(OtherReaderTest, OneReaderReadsEveryFormatInTurn) {
 }
 
 TEST_F(OtherReaderTest, SaysWhatIsNotRead) {
-  const std::string begin = "it is no JPEG, PNG, WebP, TIFF, BMP or PNM file: ";
+  const std::string begin = "not a JPEG, PNG, WebP, TIFF, BMP or PNM file: ";
   EXPECT_EQ(error_of("hello"), begin + "it begins with 68 65 6c 6c 6f");
   EXPECT_EQ(error_of("hel"), begin + "it begins with 68 65 6c");
   EXPECT_EQ(error_of("RIFF\1"), begin + "it begins with 52 49 46 46 01");
@@ -228,7 +230,7 @@ TEST_F(OtherReaderTest, FilesOfEveryFormatAreWhatPillowReads) {
 
 TEST_F(OtherReaderTest, SaysThatTheModuleIsMissing) {
   const std::string error = error_of(std::string("II*\0", 4));
-  EXPECT_TRUE(error.starts_with("the module that reads WebP and TIFF ")) << error;
+  EXPECT_TRUE(error.starts_with("cannot open the module that reads WebP and TIFF ")) << error;
 }
 
 #endif

@@ -42,10 +42,9 @@ TEST_F(DecodeChannelsTest, EveryChannelIsCutTurnedAndResizedAlike) {
 
 TEST_F(DecodeChannelsTest, AnotherNumberOfChannelsIsAnErrorOfTheFile) {
   const std::string rgb = write_png(photograph(8, 8));
-  EXPECT_EQ(
-      error_of(rgb, {{"channels", "4"}}),
-      "it has 3 channels; `channels: 4` takes files of 4 only, `channels: all` takes any, and "
-      "`channels: 3` gives RGB");
+  EXPECT_EQ(error_of(rgb, {{"channels", "4"}}),
+            "it has 3 channels; `channels: 4` accepts only files with 4 ; write `channels: all` to "
+            "accept any number, or `channels: 3` for RGB");
   const std::string gray = write_png(photograph(8, 8, 1), {.color_type = PNG_COLOR_TYPE_GRAY});
   EXPECT_TRUE(error_of(gray, {{"channels", "2"}}).starts_with("it has 1 channel; `channels: 2`"));
   EXPECT_EQ(error_of(gray, {{"channels", "1"}}), "no error");
@@ -74,10 +73,11 @@ TEST_F(DecodeChannelsTest, ChannelsThatAreLeftOutAreSaidOnce) {
     const Picture found = image_of(stage->process({bytes_tensor("path", path)}).value());
     EXPECT_EQ(std::string(found.bytes.begin(), found.bytes.end()), "abcABC");
   }
-  EXPECT_EQ(stage->reports.lines,
-            std::vector{path + " has 2 channels besides its colors and alpha, which the output "
-                               "leaves out; `channels: all` reads them. This line is not "
-                               "repeated for other files"});
+  EXPECT_EQ(
+      stage->reports.lines,
+      std::vector{path +
+                  " has 2 channels besides its colors and alpha, and the output omits them; write "
+                  "`channels: all` to read them. This message is not repeated for other files"});
   ParamTexts all = kWhole;
   all.emplace_back("channels", "5");
   const auto five = open(all);

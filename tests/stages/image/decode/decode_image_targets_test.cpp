@@ -177,15 +177,14 @@ TEST(DecodedTargetsTest, AreAboutTheUprightPicture) {
   EXPECT_THAT(moved.process(turned, {{60, 0, 90, 60}}).value()["boxes"].as<float>(),
               ElementsAre(60, 0, 90, 60));
   EXPECT_EQ(message_of(moved.process(turned, {{0, 60, 60, 90}})),
-            "encoded image: boxes, row 0: [0, 60, 60, 90] is outside of its picture of 60 x 90 "
-            "pixels; boxes are in pixels, in the format that `format:` says");
+            "encoded image: boxes, row 0: [0, 60, 60, 90] is outside its image of 60 x 90 pixels; "
+            "give boxes in pixels, in the format of `format:`");
 }
 
 TEST(DecodedTargetsTest, AMaskOfAnotherSizeIsAnErrorOfItsSample) {
   DecodedTargets moved({{"size", "32"}}, "[{mask: {name: classes}}]");
   EXPECT_EQ(message_of(moved.process(write_png(blank(50, 90)), {})),
-            "encoded image: classes has 60 x 90 pixels, its picture 50 x 90; they must be of one "
-            "size");
+            "encoded image: classes has 60 x 90 pixels, its image has 50 x 90; resize one of them");
 }
 
 }  // namespace

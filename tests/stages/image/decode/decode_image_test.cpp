@@ -207,15 +207,14 @@ TEST_F(DecodeImageTest, AMaskThatDoesNotFitIsAnErrorOfItsSample) {
   const std::vector<std::uint8_t> classes(50 * 60 * 2);
   const PngOptions gray{.color_type = PNG_COLOR_TYPE_GRAY};
   EXPECT_EQ(error_with(write_png(50, 60, classes, gray)), "no error");
-  EXPECT_EQ(error_with(file), "encoded image: its mask: it is no PNG file");
+  EXPECT_EQ(error_with(file), "encoded image: its mask: it is not a PNG file");
   EXPECT_EQ(error_with(write_png(60, 50, classes, gray)),
-            "encoded image: its mask: it has 50 x 60 pixels, the picture 60 x 50");
-  EXPECT_EQ(
-      error_with(write_png(photograph(50, 60))),
-      "encoded image: its mask: it has colours; a mask is gray, or has a palette: a class for "
-      "each pixel");
+            "encoded image: its mask: it has 50 x 60 pixels, the image has 60 x 50");
+  EXPECT_EQ(error_with(write_png(photograph(50, 60))),
+            "encoded image: its mask: it is a color image; a mask must be gray or have a palette, "
+            "one class per pixel");
   EXPECT_EQ(error_with(write_png(50, 60, classes, {.bits = 16, .color_type = PNG_COLOR_TYPE_GRAY})),
-            "encoded image: its mask: it has 16 bits for each pixel; a mask has at most 8");
+            "encoded image: its mask: it has 16 bits per pixel; a mask has at most 8");
   EXPECT_EQ(error_with(write_png(50, 60, classes, gray).substr(0, 40)),
             "encoded image: its mask: the PNG data ends too early");
 }
@@ -301,7 +300,7 @@ TEST_F(DecodeImageTest, BrokenFilesAreOneLineWithTheirPath) {
   EXPECT_EQ(error_of(file.substr(0, 200)), "the JPEG data ends too early");
   EXPECT_EQ(error_of(write_png(photograph(50, 50)).substr(0, 500)), "the PNG data ends too early");
   EXPECT_EQ(error_of(file, {{"crop", "none"}, {"size", "0"}, {"side_max", "100"}}),
-            "it has 200 x 200 pixels, but side_max is 100; a larger side_max, or resize, would do");
+            "it has 200 x 200 pixels, but side_max is 100; raise side_max, or set resize");
   std::string huge = write_jpeg(photograph(8, 8));
   const std::size_t frame = huge.find("\xff\xc0");
   for (std::size_t i = 5; i < 9; ++i) huge[frame + i] = '\xf0';

@@ -21,16 +21,17 @@ TEST(TiffLayoutTest, FloatsAreRefusedByName) {
   floats.bits = 32;
   floats.format = SAMPLEFORMAT_IEEEFP;
   EXPECT_EQ(message_of(check_kind(floats, true)),
-            "it is a TIFF file of a kind that is not read (photometric 1, 1 x 32 bits, format 3 "
-            "(floating-point samples)); gray, RGB and palettes of 1 to 16 bits are");
+            "it is a TIFF file of an unsupported kind (photometric 1, 1 x 32 bits, format 3 "
+            "(floating-point samples)); expected gray, RGB or a palette with 1 to 16 bits");
 }
 
 TEST(TiffLayoutTest, ACompressionThatThisLibtiffLacksIsRefusedByName) {
   TiffLayout layout = gray();
   layout.compression = COMPRESSION_ZSTD;
   EXPECT_TRUE(check_kind(layout, true));
-  EXPECT_TRUE(message_of(check_kind(layout, false))
-                  .starts_with("it is a TIFF file with compression 50000 (zstd), which"));
+  EXPECT_TRUE(
+      message_of(check_kind(layout, false))
+          .starts_with("it is a TIFF file with the unsupported compression 50000 (zstd), which"));
 }
 
 }  // namespace

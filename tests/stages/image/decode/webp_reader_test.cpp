@@ -52,13 +52,13 @@ TEST_F(WebpReaderTest, SaysThatDataEndsEarlyOrAreDamaged) {
   }
   std::string damaged = golden("lossless.webp");
   damaged[damaged.find("VP8L") + 8] = 'x';
-  EXPECT_EQ(error_of(damaged), "the WebP data cannot be read: its codes are damaged");
+  EXPECT_EQ(error_of(damaged), "the WebP data cannot be read: its compressed data is damaged");
 }
 
 TEST_F(WebpReaderTest, AnimationsAreRefused) {
   std::string file = golden("lossy.webp");
   file[20] = static_cast<char>(file[20] | 2);  // of VP8X
-  EXPECT_EQ(error_of(file), "it is an animated WebP file; files of one picture are read");
+  EXPECT_EQ(error_of(file), "it is an animated WebP file; expected a single image");
 }
 
 TEST(ImgcodecsTest, GivesAReaderPerFormat) {

@@ -21,7 +21,7 @@ TEST(ClassNames, MoreThanThereMayBeAreRefused) {
   for (std::size_t i = 0; i < kClassNamesMax; ++i) many += std::to_string(i) + "\n";
   EXPECT_TRUE(ClassNames::of_lines(many).ok());
   EXPECT_EQ(message_of(ClassNames::of_lines(many + "one more")),
-            "more than 65,536 different labels; are they names of classes?");
+            "more than 65,536 different labels; check that the labels are class names");
 }
 
 }  // namespace

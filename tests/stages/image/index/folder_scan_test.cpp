@@ -19,7 +19,7 @@ TEST(FolderScanTest, KeepsNamesBackToBackInRunsOfOneFolder) {
   EXPECT_EQ(scan.runs, (std::vector<FolderScan::Run>{{"c", 0, 0}, {"c/m", 10, 2}, {"c", 15, 3}}));
   EXPECT_EQ(scan.skipped.list(),
             (std::vector<SkippedInputs>{
-                {SkipReason::no_match, 1, "files that are no images (\".txt\")"}}));
+                {SkipReason::no_match, 1, "files that are not images (\".txt\")"}}));
   ASSERT_EQ(scan.folders.size(), 2u);
   EXPECT_EQ(scan.folders[1].folder, "c/m");
   struct stat status {};

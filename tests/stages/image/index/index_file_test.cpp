@@ -57,14 +57,14 @@ TEST_F(IndexFileTest, TheFingerprintIsOfTheSectionsAlone) {
 }
 
 TEST_F(IndexFileTest, WhatIsDamagedSaysSo) {
-  EXPECT_EQ(field_error("a picture"), "is no index of Brigade");
-  EXPECT_EQ(field_error(""), "is no index of Brigade");
-  EXPECT_EQ(field_error(bytes_.substr(0, 20)), "is damaged: it ends in its header");
+  EXPECT_EQ(field_error("a picture"), "is not a Brigade index");
+  EXPECT_EQ(field_error(""), "is not a Brigade index");
+  EXPECT_EQ(field_error(bytes_.substr(0, 20)), "is damaged: it ends within its header");
   EXPECT_EQ(field_error(bytes_.substr(0, bytes_.size() - 1)),
             "is damaged: it has " + std::to_string(bytes_.size() - 1) + " bytes of " +
                 std::to_string(bytes_.size()));
   EXPECT_EQ(field_error(bytes_, IndexKind::image_folder),
-            "is the index of tar_shards, expected one of image_folder");
+            "is an index of tar_shards, expected an index of image_folder");
   std::string version = bytes_;
   version[8] = 9;
   EXPECT_EQ(field_error(version), "has version 9, expected 2");
@@ -84,9 +84,9 @@ TEST_F(IndexFileTest, ItsBeginningSaysWhatIsInIt) {
                                     IndexKind::tar_shards));
   };
   EXPECT_EQ(error(needed - 1, bytes_.size()),
-            "says what it was made from in more bytes than are at hand");
+            "is damaged: the description of its source is cut off");
   EXPECT_EQ(error(70, bytes_.size()), "is damaged: it has too many sections");
-  EXPECT_EQ(error(10, bytes_.size()), "is damaged: it ends in its header");
+  EXPECT_EQ(error(10, bytes_.size()), "is damaged: it ends within its header");
   EXPECT_TRUE(error(bytes_.size(), 1000).starts_with("is damaged: it has 1000 bytes of "));
 }
 
@@ -114,8 +114,8 @@ TEST_F(IndexFileTest, OnlyAnIndexOfTheSameKindMayBeReplaced) {
   const auto error = [](std::string_view bytes) {
     return message_of(may_replace_index(bytes, IndexKind::image_folder), "");
   };
-  EXPECT_EQ(error("notes of years"), "is no index of Brigade");
-  EXPECT_EQ(error(bytes_), "is the index of tar_shards, expected one of image_folder");
+  EXPECT_EQ(error("notes of years"), "is not a Brigade index");
+  EXPECT_EQ(error(bytes_), "is an index of tar_shards, expected an index of image_folder");
   const std::string own = IndexWriter().finish(IndexKind::image_folder, "");
   EXPECT_EQ(error(own.substr(0, 30)), "") << "damaged, but ours";
 }

@@ -100,14 +100,14 @@ TEST_F(SavedIndexTest, WhatIsDamagedIsMadeAnew) {
 TEST_F(SavedIndexTest, WhatIsSomethingElseIsNotOverwritten) {
   folder_.write("list.index", "my notes");
   EXPECT_EQ(open(), source_.file +
-                        ": is no index of Brigade, and is not overwritten; name another file, or "
-                        "take it away");
+                        ": is not a Brigade index, so it is not overwritten; choose another file, "
+                        "or delete this one");
   EXPECT_EQ(bytes_there(), "my notes");
   const std::string other = IndexWriter().finish(IndexKind::tar_shards, "");
   folder_.write("list.index", other);
   EXPECT_EQ(open(), source_.file +
-                        ": is the index of tar_shards, expected one of image_folder, and is not "
-                        "overwritten; name another file, or take it away");
+                        ": is an index of tar_shards, expected an index of image_folder, so it is "
+                        "not overwritten; choose another file, or delete this one");
   EXPECT_EQ(bytes_there(), other);
   EXPECT_EQ(made_, 0);
   source_.file = folder_.path();
@@ -122,8 +122,8 @@ TEST_F(SavedIndexTest, OneOfAnotherUserIsNotBelieved) {
   EXPECT_EQ(open(), "first");  // not where everybody may make files
   chmod(folder_.path().c_str(), 01777);
   EXPECT_EQ(open(), source_.file +
-                        ": it belongs to another user (65534), in a folder where everybody may "
-                        "make files; name a file elsewhere");
+                        ": it belongs to another user (65534), in a folder that all users may "
+                        "write; choose a file elsewhere");
   EXPECT_EQ(made_, 1);
 }
 
@@ -136,8 +136,7 @@ TEST_F(SavedIndexTest, ErrorsOfMakingLeaveNothingBehind) {
 TEST_F(SavedIndexTest, AFolderThatIsNotThereIsNamed) {
   source_.file = folder_.path() / "none/list.index";
   EXPECT_EQ(open(), "cannot write " + source_.file +
-                        ".lock: No such file or directory; name another file, or leave `index:` "
-                        "away");
+                        ".lock: No such file or directory; choose another file, or omit `index:`");
 }
 
 // A full disk, played by the limit on file sizes: in a child, as it cannot be raised again.
@@ -153,8 +152,8 @@ TEST_F(SavedIndexTest, AFullDiskIsNamedAndLeavesTheOldOne) {
     _exit(0);
   };
   EXPECT_EXIT(open_with_no_room(), testing::ExitedWithCode(0),
-              "^cannot write .*/list.index \\(.* KiB\\): File too large; what was there before is "
-              "intact; name another file, or leave `index:` away");
+              "^cannot write .*/list.index \\(.* KiB\\): File too large; the previous file is "
+              "intact; choose another file, or omit `index:`");
   EXPECT_EQ(bytes_there(), before);
   EXPECT_FALSE(fs::exists(source_.file + ".lock"));
 }

@@ -31,7 +31,7 @@ TEST(ShardScan, MoreNamesThanClassesCanHaveAreRefused) {
     archive += tar_member(key + ".jpg", "x") + tar_member(key + ".cls", key);
   }
   EXPECT_EQ(message_of(scan(archive + tar_end(), fields)),
-            "has more than 65,536 different labels; are they names of classes?");
+            "has more than 65,536 different labels; check that the labels are class names");
   archive.resize(archive.size() - 4 * 512);
   EXPECT_EQ(scan(archive + tar_end(), fields).value().names.size(), kClassNamesMax);
 }

@@ -25,7 +25,7 @@ TEST(UnreadKeys, WithRoomForItAllIsSaid) {
   keys.add(of_another);
   EXPECT_EQ(keys.count, 2u);
   EXPECT_EQ(keys.text(kFields, 400),
-            "keys with neither image nor label; extensions seen: image.jpg, label.cls, y.txt; "
+            "keys with neither image nor label; extensions found: image.jpg, label.cls, y.txt; "
             "`image: [jpg, image.jpg]`, `label: cls;label.cls` reads 1 of them");
 }
 

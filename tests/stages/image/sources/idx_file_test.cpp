@@ -57,7 +57,7 @@ TEST_F(IdxFileTest, TheDataMustHaveTheLengthOfItsHeader) {
   EXPECT_EQ(error_of_bytes(sound_.substr(0, sound_.size() - 1)),
             "ends after 11 bytes of data; its header says [3, 2, 2], which is 12");
   EXPECT_EQ(error_of_bytes(sound_ + "x"),
-            "goes on to 13 bytes of data; its header says [3, 2, 2], which is 12");
+            "contains 13 bytes of data; its header says [3, 2, 2], which is 12 bytes");
 }
 
 TEST_F(IdxFileTest, ALyingHeaderDoesNotAllocate) {
@@ -82,7 +82,7 @@ TEST_F(IdxFileTest, BrokenGzipDataIsNamed) {
   std::ifstream file(path, std::ios::binary);
   const std::string packed{std::istreambuf_iterator<char>(file), {}};
   EXPECT_EQ(error_of_bytes(packed.substr(0, packed.size() / 2)),
-            "the gzip data ends early; is the download complete?");
+            "the gzip data ends early; check that the download is complete");
   std::string flipped = packed;
   flipped[flipped.size() - 6] = static_cast<char>(flipped[flipped.size() - 6] ^ 1);  // the CRC
   EXPECT_EQ(error_of_bytes(flipped), "broken gzip data: incorrect data check");

@@ -22,7 +22,7 @@ TEST(IdxImagesTest, AFileThatChangedAfterTheCheckIsRefused) {
   context.params_type = type.contract.params_type;
   context.outputs = {{"image", u8, {28, 28, 1}}};
   EXPECT_EQ(type.make_producer()->open(context).error().message,
-            images + ": changed since the graph was checked: it now gives image u8[2, 2, 1]");
+            images + ": changed after the graph was checked: it now contains image u8[2, 2, 1]");
 }
 
 }  // namespace

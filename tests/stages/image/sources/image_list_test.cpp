@@ -70,7 +70,7 @@ TEST_F(ImageFolderTest, ItsContractCountsByAnIndexThatStillHolds) {
   EXPECT_EQ(samples(), std::nullopt) << "there is none yet";
   open(root, {{"index", texts[0].second}}).value();
   EXPECT_EQ(samples(),
-            SampleCount(3, {{SkipReason::no_match, 1, "files that are no images (\".txt\")"}}));
+            SampleCount(3, {{SkipReason::no_match, 1, "files that are not images (\".txt\")"}}));
   FileMetadata nobody_looks = read_metadata(contract, texts);
   nobody_looks.stamp = nullptr;
   EXPECT_EQ(contract.samples(params.get(), nobody_looks), std::nullopt);

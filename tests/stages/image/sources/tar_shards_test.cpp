@@ -109,7 +109,7 @@ TEST_F(TarShardsTest, AnotherFileOfClassesMakesAnotherIndex) {
 TEST_F(TarShardsTest, AnArchiveThatIsCutOffMeanwhileIsNamed) {
   const auto stage = open({{"extra", "[txt]"}}).value();
   std::filesystem::resize_file(first_, 1024);
-  EXPECT_EQ(stage->read(0).error().message, first_ + ": cat_1.txt: the archive became shorter");
+  EXPECT_EQ(stage->read(0).error().message, first_ + ": cat_1.txt: the archive was truncated");
 }
 
 TEST_F(TarShardsTest, AnArchiveThatIsGoneMeanwhileIsNamed) {
