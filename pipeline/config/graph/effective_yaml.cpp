@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
 #include <utility>
 
 #include <brigade/text.h>
@@ -157,11 +156,6 @@ YamlNode type_node(const ValidStage& stage) {
   return list;
 }
 
-bool is_of_processes(std::string_view key) {
-  return std::find(std::begin(kKeysOfProcesses), std::end(kKeysOfProcesses), key) !=
-         std::end(kKeysOfProcesses);
-}
-
 // Whether a key can be given here, and says more than that.
 bool has_effect(const KeySpec& key, const ValidStage& stage) {
   if (!stage.parts.empty() && is_key_of_part(key.name)) return false;
@@ -177,7 +171,7 @@ bool has_effect(const KeySpec& key, const ValidStage& stage) {
   if (key.name == "hold_timeout") return application && stage.kind == StageKind::consumer;
   if (key.name == "hold")
     return stage.type->contract.holds || (application && stage.kind == StageKind::consumer);
-  if (application && is_of_processes(key.name)) return false;
+  if (application && key.of_processes) return false;
   return (key.users & key_users(stage)) != 0;
 }
 

@@ -11,8 +11,6 @@ namespace brigade {
 
 namespace {
 
-using Texts = std::vector<std::pair<std::string, std::string>>;
-
 struct Reader {
   const YamlEntry& entry;
   const KeySpec& key;
@@ -47,7 +45,7 @@ struct Reader {
     if (key.type == KeyType::special) return set(parse_device(entry, key, read), *out);
     return set(key.type == KeyType::name ? read.name(entry, key) : read.text(entry, key), *out);
   }
-  bool operator()(Texts* out) const { return parse_variables(entry, key, read, *out); }
+  bool operator()(KeyTexts* out) const { return parse_variables(entry, key, read, *out); }
   bool operator()(std::vector<int>* out) const { return parse_cpus(entry, key, read, *out); }
   bool operator()(SampleLimit* out) const { return parse_limit(entry, key, read, *out); }
   bool operator()(Split* out) const { return parse_split(entry, key, read, *out); }

@@ -1,10 +1,10 @@
 #pragma once
 
-// THE table of the language: every key, its scope, its values, the member of
-// key_values.h that holds it, its unit and help. The parser, the messages, `--help`, the
-// docs, the JSON schema, `plan --yaml` and the plan's JSON are made from it: a plain key
-// is a member there, a row here, and the code that it has an effect on. A key without a
-// member (from, params, ...) has separate code in the parser and in effective_yaml.
+// The table of the language, key_table.inc, as data: every key, its scope, its values, the member
+// of key_values.h that holds it, its unit and help. The parser, the messages, `--help`, the docs,
+// the JSON schema, `plan --yaml` and the plan's JSON are made from it: a plain key is a row there,
+// and the code that it has an effect on. A key without a member (from, params, ...) has separate
+// code in the parser and in effective_yaml.
 
 #include <cstdint>
 #include <optional>
@@ -66,9 +66,9 @@ enum KeyUsers : std::uint8_t {
 /// enum, or a bool if there are two.
 using KeyField =
     std::variant<bool*, int*, std::uint64_t*, std::int64_t*, std::optional<std::uint64_t>*,
-                 std::string*, std::vector<int>*, std::vector<std::pair<std::string, std::string>>*,
-                 Uneven*, Pin*, Take*, RestartSpec::Policy*, SampleLimit*, Split*, Weights*,
-                 RepeatFactor*, Mix*, OnError*, RestartSpec*, StallSpec*>;
+                 std::string*, std::vector<int>*, KeyTexts*, Uneven*, Pin*, Take*,
+                 RestartSpec::Policy*, SampleLimit*, Split*, Weights*, RepeatFactor*, Mix*,
+                 OnError*, RestartSpec*, StallSpec*>;
 
 /// Finds it in one of the structs that hold keys.
 template <class... Keys>
@@ -92,6 +92,8 @@ struct KeySpec {
   std::uint64_t minimum = 0;      ///< of sizes in bytes, of durations in nanoseconds
   std::uint64_t maximum = 0;
   std::uint8_t users = kAllStages;  ///< of stage keys
+  /// Says how a stage's processes are: an application, which is none of them, has no such key.
+  bool of_processes = false;
 };
 
 /// A value that a key of KeyType::choice (or one that mixes names with other forms) may have.
@@ -112,12 +114,6 @@ const ValueSpec* find_value(KeyScope scope, std::string_view key, std::string_vi
 /// What a key of this name is called now, where it had another name in an earlier version: "chunk"
 /// for "rows". Empty where it had none.
 std::string_view renamed_key(KeyScope scope, std::string_view name);
-
-/// Those of a stage that say how its processes are: an application, which is none of the graph's,
-/// has none of them.
-inline constexpr std::string_view kKeysOfProcesses[] = {
-    "replicas", "assign",   "threads", "device",       "pin",          "cpus",
-    "env",      "on_error", "restart", "poison_after", "stall_timeout"};
 
 /// Names for suggestions, in the order of the table.
 std::vector<std::string_view> key_names(KeyScope scope);

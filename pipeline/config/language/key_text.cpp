@@ -77,8 +77,6 @@ std::string plan_field_name(const KeySpec& key) {
 
 namespace {
 
-using Texts = std::vector<std::pair<std::string, std::string>>;
-
 // Without an exponent.
 std::string percent_text(double percent) {
   char text[400];
@@ -130,7 +128,7 @@ struct Printer {
   YamlNode operator()(const std::string* value) const {
     return value->empty() ? YamlNode() : YamlNode::scalar(quote_dollars(*value));
   }
-  YamlNode operator()(const Texts* value) const {
+  YamlNode operator()(const KeyTexts* value) const {
     YamlNode map = YamlNode::map();
     for (const auto& [name, text] : *value)
       map.entries.push_back({name, {}, YamlNode::scalar(quote_dollars(text))});

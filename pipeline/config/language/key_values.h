@@ -1,8 +1,8 @@
 #pragma once
 
 // The values of the keys of the YAML: a member for each plain key, whose initializer is the
-// key's default. key_table.cpp has a row for each member, with its name, its range and its help;
-// the parser, `plan --yaml`, the plan's JSON, the help and the schema go through those rows.
+// key's default. The members stand in key_table.inc, each in the row of its key, which says the
+// rest of it; the parser, `plan --yaml`, the plan's JSON, the help and the schema go through them.
 //
 // The same structs are a part of StageSpec and GraphSpec (as written), of ValidStage and ValidGraph
 // (values that depend on other keys are filled in) and of PlanStage and Plan. The planner turns the
@@ -15,6 +15,17 @@
 #include <vector>
 
 #include <brigade/types.h>
+
+// The rows of key_table.inc as members of the struct that is defined: a row of another one, whose
+// BRIGADE_IS_ is not BRIGADE_THIS, is left out.
+#define BRIGADE_THIS ~, BRIGADE_KEEP
+#define BRIGADE_KEEP(...) __VA_ARGS__
+#define BRIGADE_OMIT(...)
+#define BRIGADE_SECOND(first, second, ...) second
+#define BRIGADE_CHOOSE(...) BRIGADE_SECOND(__VA_ARGS__)
+#define BRIGADE_ROW(...)
+#define BRIGADE_KEY(Keys, Type, member, initial, ...) \
+  BRIGADE_CHOOSE(BRIGADE_IS_##Keys, BRIGADE_OMIT, ~)(Type member = initial;)
 
 namespace brigade {
 
@@ -38,25 +49,25 @@ enum class Uneven : std::uint8_t {
 
 /// The part of every indexed source that this process reads.
 struct Shard {
-  std::uint64_t rank = 0;
-  std::uint64_t world = 1;
-  Uneven uneven = Uneven::pad;
+#define BRIGADE_IS_Shard BRIGADE_THIS
+#include "pipeline/config/language/key_table.inc"
+#undef BRIGADE_IS_Shard
   friend bool operator==(const Shard&, const Shard&) = default;
 };
 
 struct RestartSpec {
-  enum class Policy : std::uint8_t { never, on_failure, always } policy = Policy::on_failure;
-  std::int64_t backoff_ns = 100'000'000;
-  int burst = 5;
-  std::int64_t within_ns = 30'000'000'000;
-  bool degrade = false;  ///< when the burst is spent: carry on with the other replicas
+  enum class Policy : std::uint8_t { never, on_failure, always };
+#define BRIGADE_IS_RestartSpec BRIGADE_THIS
+#include "pipeline/config/language/key_table.inc"
+#undef BRIGADE_IS_RestartSpec
   friend bool operator==(const RestartSpec&, const RestartSpec&) = default;
 };
 
 /// When a call that does not return is said, and whether its process is ended.
 struct StallSpec {
-  std::int64_t after_ns = 60'000'000'000;
-  bool abort = false;  ///< after twice as long SIGABRT, after three times SIGKILL
+#define BRIGADE_IS_StallSpec BRIGADE_THIS
+#include "pipeline/config/language/key_table.inc"
+#undef BRIGADE_IS_StallSpec
   friend bool operator==(const StallSpec&, const StallSpec&) = default;
 };
 
@@ -117,61 +128,47 @@ struct Mix {
   friend bool operator==(const Mix&, const Mix&) = default;
 };
 
+using KeyTexts = std::vector<std::pair<std::string, std::string>>;  ///< a mapping of the user's
+
 struct StageKeys {
-  Mix mix;
-  bool shuffle = false;  ///< of indexed sources
-  std::uint64_t skip = 0;
-  Split split;
-  std::string part;  ///< of `split`
-  SampleLimit limit;
-  Take take = Take::spread;
-  Weights weights;
-  RepeatFactor repeat_factor;
-  std::uint64_t draws = 0;  ///< `samples:` of an epoch, with these; 0: what they say
-  std::uint64_t count = 0;  ///< samples of a source that is a program (`exec:`)
-  bool drop_last = false;
-  std::string device = "cpu";
-  Pin pin = Pin::automatic;
-  std::vector<int> cpus;  ///< none: all
-  std::vector<std::pair<std::string, std::string>> env;
-  OnError on_error;
-  RestartSpec restart;
-  int poison_after = 2;
-  StallSpec stall;
-  std::string random;  ///< name of the random stream; empty until validated: the stage's
-  std::int64_t hold_timeout_ns = 1'000'000'000;  ///< of an application: next() with `hold` held
+#define BRIGADE_IS_StageKeys BRIGADE_THIS
+#include "pipeline/config/language/key_table.inc"
+#undef BRIGADE_IS_StageKeys
   friend bool operator==(const StageKeys&, const StageKeys&) = default;
 };
 
 struct StagePlanningKeys {
-  std::optional<std::uint64_t> seed;  ///< nothing: the graph's
-  std::uint64_t replicas = 1;         ///< 0: auto
-  bool fixed = false;                 ///< `assign: fixed`: task t to replica t mod R
-  std::uint64_t threads = 1;
-  std::uint64_t batch = 0;     ///< the writer's `batch:`; 0: none
-  std::uint64_t chunk = 0;     ///< task size of a per-sample stage; 0: auto
-  std::uint64_t buffers = 0;   ///< 0: the plan's sum
-  bool hugepages = false;      ///< of the output's buffers
-  bool device_memory = false;  ///< `memory: device`: what the type writes there stays there
-  std::uint64_t hold = 4;      ///< of an application: batches that its program has at once
+#define BRIGADE_IS_StagePlanningKeys BRIGADE_THIS
+#include "pipeline/config/language/key_table.inc"
+#undef BRIGADE_IS_StagePlanningKeys
 };
 
 /// Of one source of a stage. Which of them were given is known beside it.
 struct SourceKeys {
-  std::int64_t max_wait_ns = 5'000'000;
+#define BRIGADE_IS_SourceKeys BRIGADE_THIS
+#include "pipeline/config/language/key_table.inc"
+#undef BRIGADE_IS_SourceKeys
 };
 
 struct GraphKeys {
-  std::string name;  ///< empty until validated: the file's
-  std::uint64_t seed = 0;
-  std::uint64_t epochs = 1;
-  std::int64_t drain_ns = 10'000'000'000;
+#define BRIGADE_IS_GraphKeys BRIGADE_THIS
+#include "pipeline/config/language/key_table.inc"
+#undef BRIGADE_IS_GraphKeys
   friend bool operator==(const GraphKeys&, const GraphKeys&) = default;
 };
 
 struct GraphPlanningKeys {
-  bool oversubscribe = false;
-  std::uint64_t memory_bytes_max = 0;  ///< 0: what the machine allows
+#define BRIGADE_IS_GraphPlanningKeys BRIGADE_THIS
+#include "pipeline/config/language/key_table.inc"
+#undef BRIGADE_IS_GraphPlanningKeys
 };
+
+#undef BRIGADE_KEY
+#undef BRIGADE_ROW
+#undef BRIGADE_CHOOSE
+#undef BRIGADE_SECOND
+#undef BRIGADE_OMIT
+#undef BRIGADE_KEEP
+#undef BRIGADE_THIS
 
 }  // namespace brigade

@@ -107,10 +107,11 @@ void check_application(Validation& v, const Draft& draft) {
     v.error(draft, *count, "`count:` applies to `exec:`",
             {"omit it: a stage type counts its own samples; use `limit:` to read fewer"});
   if (!application) return;
-  for (const std::string_view key : kKeysOfProcesses) {
-    if (const Span* given = draft.spec->given(key))
+  for (const KeySpec& key : key_table()) {
+    if (key.scope != KeyScope::stage || !key.of_processes) continue;
+    if (const Span* given = draft.spec->given(key.name))
       v.error(draft, *given,
-              concat("`", key, ":` applies to stages that run in their own processes; an ",
+              concat("`", key.name, ":` applies to stages that run in their own processes; an ",
                      "application is the program that starts the graph"));
   }
   if (!v.graph.checkpoint_file) return;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <sstream>
 
 #include <brigade/text.h>
 #include "pipeline/plan/plan.h"
@@ -63,6 +64,20 @@ TEST(KeyTable, SaysWhatAKeyTakes) {
   EXPECT_EQ(takes("seed"), "a whole number of at least 0");
   EXPECT_EQ(takes("join"), "zip, merge or epochs");
   EXPECT_EQ(takes("shuffle"), "true or false");
+}
+
+// The golden texts of messages leave this one out, so that none of them changes with a new key.
+TEST(KeyTable, AMessageListsTheKeysOfAStage) {
+  const std::string messages = messages_of("stages:\n  a: {producer: synthetic, wheels: 4}\n");
+  const std::size_t at = messages.find("a stage may have ");
+  ASSERT_NE(at, messages.npos) << messages;
+  std::istringstream words(messages.substr(at + std::string("a stage may have").size()));
+  for (const std::string_view name : key_names(KeyScope::stage)) {
+    std::string word;
+    words >> word;
+    ASSERT_EQ(word, name) << messages;
+  }
+  for (const std::string_view line : split(messages, '\n')) EXPECT_LE(line.size(), 100u) << line;
 }
 
 // Every row reaches a reader: a value that no key takes is a mistake in each of them.
