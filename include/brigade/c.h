@@ -442,10 +442,10 @@ BRIGADE_C_API brigade_status brigade_run_input(brigade_run* run, const char* nam
 // The next slot, memory of the graph for one sample; submit it or drop it. Waits for room for at
 // most `timeout_ns`: 0 does not wait, BRIGADE_FOR_EVER has no timeout. BRIGADE_TIMEOUT: no room
 // within the timeout. BRIGADE_END: the run was stopped or failed (brigade_run_wait() says which).
-// BRIGADE_ERROR_ARGUMENT: the last epoch was ended. BRIGADE_ERROR_HELD (the program holds all slots
-// of a task, see `chunk:`) and BRIGADE_ERROR_UNREAD (the graph is full of results that this program
-// has not read) come after a second and leave the run unchanged. `file` and `line` are the caller's
-// place, for messages.
+// BRIGADE_ERROR_ARGUMENT: the last epoch was ended. BRIGADE_ERROR_HELD (the program held all slots
+// of a task, see `chunk:`) comes after `hold_timeout:`, BRIGADE_ERROR_UNREAD (the graph is full of
+// results that this program has not read) after a second; both leave the run unchanged. `file` and
+// `line` are the caller's place, for messages.
 BRIGADE_C_API brigade_status brigade_input_acquire_at(brigade_input* input, uint64_t timeout_ns,
                                                       const char* file, int32_t line,
                                                       brigade_slot** slot);

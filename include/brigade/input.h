@@ -77,8 +77,9 @@ class BRIGADE_API Input {
 
   /// The next slot; waits for room in the graph. Nothing if the run accepts no more samples,
   /// because it was stopped or failed (Run::wait() says which). An error leaves the run unchanged:
-  /// the program holds all slots of a task (`chunk:` is their number), the graph is full of results
-  /// that this program has not read, the input was closed, or another thread is acquiring.
+  /// the program held all slots of a task (`chunk:` is their number) for `hold_timeout:`, the graph
+  /// is full of results that this program has not read, the input was closed, or another thread is
+  /// acquiring.
   Result<std::optional<Slot>> acquire(Here here = {__builtin_FILE(), __builtin_LINE()});
   /// Nothing also if there is no room now.
   Result<std::optional<Slot>> try_acquire(Here here = {__builtin_FILE(), __builtin_LINE()});

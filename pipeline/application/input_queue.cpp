@@ -1,6 +1,7 @@
 #include "pipeline/application/input_queue.h"
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
 #include <utility>
 
@@ -15,8 +16,9 @@
 namespace brigade {
 namespace {
 
-constexpr std::int64_t kSlotsWaitedForNs = 900'000'000;  // looked at about once a second
 constexpr std::size_t kHoldersNamed = 4;
+constexpr const char* kSubmit =
+    "submit or drop these before requesting the next, or raise `chunk:`";
 
 }  // namespace
 
@@ -113,6 +115,7 @@ Result<std::optional<Slot>> InputQueue::take(std::int64_t until_ns, const Input:
     const std::lock_guard lock(mutex_);
     counters_.end_wait(cause);
     acquire_until_ns_ = kForEver;
+    held_look_ns_ = kForEver;
     waits_since_ns_ = 0;
   }
   if (sleep.interrupted())
@@ -260,8 +263,9 @@ void InputQueue::tend() {
     stream_ends_.close(number);
   go_on();
   wake_in_time();
-  if (acquire_until_ns_ == kForEver) return;
-  if (now < acquire_until_ns_) return ends_->wake_at(acquire_until_ns_);
+  const std::int64_t look = std::min(acquire_until_ns_, held_look_ns_);
+  if (look == kForEver) return;
+  if (now < look) return ends_->wake_at(look);
   ring(context_.control->doorbells[context_.number()]);
 }
 
@@ -314,18 +318,47 @@ void InputQueue::let_go() {
 
 /// Nothing: it may still come.
 std::optional<Error> InputQueue::why_it_never_comes(const Attempt<SystemPolicy>& found) {
-  if (found.cause == Cause::barrier) {
-    const std::int64_t now = monotonic_ns();
-    if (waits_since_ns_ == 0) waits_since_ns_ = now;
-    if (now - waits_since_ns_ < kSlotsWaitedForNs) return std::nullopt;
-    return Error{holders(), Refusal::held};
-  }
+  if (found.cause == Cause::barrier) return held_too_long();
   waits_since_ns_ = 0;
+  held_look_ns_ = kForEver;
   if (!standstill_.found() || !only_this_thread_reads()) return std::nullopt;
   return Error{
       concat("input ", quote(stage().name), " has no free slot, and no stage makes progress: ",
              standstill_.text("read that output between writes, or in its own thread")),
       Refusal::unread};
+}
+
+std::optional<Error> InputQueue::held_too_long() {
+  const std::int64_t now = monotonic_ns();
+  if (waits_since_ns_ == 0) waits_since_ns_ = now;
+  const std::int64_t until = waits_since_ns_ + stage().hold_timeout_ns;
+  if (now >= until)
+    return Error{
+        concat("input ", quote(stage().name), ": the program holds ", held_,
+               held_ == 1 ? " slot" : " slots", " that it has not submitted within ",
+               hold_timeout_text(), ": ", holders()),
+        Refusal::held};
+  const std::int64_t told = waits_since_ns_ + kHeldToldAfterNs;
+  if (now >= told) tell_wait();
+  held_look_ns_ = now < told ? std::min(told, until) : until;
+  ends_->wake_at(held_look_ns_);
+  return std::nullopt;
+}
+
+/// Once for each input: a program that does it again knows.
+void InputQueue::tell_wait() {
+  if (std::exchange(wait_told_, true)) return;
+  ends_->tell({.kind = EventKind::stalled,
+               .level = EventLevel::warning,
+               .stage = stage().name,
+               .message = concat("input ", quote(stage().name), " waits for the program to submit ",
+                                 "or drop slots, for at most ", hold_timeout_text(),
+                                 ": it holds ", holders())});
+}
+
+std::string InputQueue::hold_timeout_text() const {
+  return concat(
+      "`hold_timeout: ", print_duration(std::chrono::nanoseconds(stage().hold_timeout_ns)), "`");
 }
 
 /// Another thread that has read an output may be at work on its batch.
@@ -350,48 +383,7 @@ std::string InputQueue::holders() const {
                    held[i]->at.file, ":", held[i]->at.line, ", ",
                    format_nanoseconds(monotonic_ns() - held[i]->taken_ns), " ago)");
   if (held.size() > kHoldersNamed) text += ", and more";
-  return concat("input ", quote(stage().name),
-                ": the program holds slots that it has not submitted: ", text,
-                "; the other slots of their task of ", task_,
-                " are done: submit or drop these before requesting the next, or raise `chunk:`");
-}
-
-Slot::Slot(std::unique_ptr<Held> held) : held_(std::move(held)) {}
-Slot::Slot(Slot&& other) noexcept = default;
-
-Slot& Slot::operator=(Slot&& other) noexcept {
-  if (this == &other) return *this;
-  Slot dropped(std::move(*this));
-  held_ = std::move(other.held_);
-  return *this;
-}
-
-Slot::~Slot() {
-  if (!held_) return;
-  if (held_->queue->mark_.in_child()) {
-    keep_for_ever(std::move(held_->queue));
-  } else {
-    static_cast<void>(held_->queue->settle(*held_->place, SlotState::empty));
-  }
-}
-
-TensorSlot Slot::operator[](std::string_view name) { return record()[name]; }
-
-Outputs Slot::record() {
-  BRIGADE_CHECK(held_ != nullptr, "the slot was already submitted");
-  return held_->place->writer.outputs();
-}
-
-const SampleInfo& Slot::sample() const {
-  BRIGADE_CHECK(held_ != nullptr, "the slot was already submitted");
-  return held_->place->sample;
-}
-
-Result<void> Slot::submit() {
-  if (!held_) return Error{"the slot was already submitted: each slot is one sample"};
-  BRIGADE_TRY(held_->queue->commit(*held_->place));
-  const std::unique_ptr<Held> given = std::move(held_);
-  return given->queue->settle(*given->place, SlotState::full);
+  return concat(text, "; the other slots of their task of ", task_, " are done: ", kSubmit);
 }
 
 }  // namespace brigade

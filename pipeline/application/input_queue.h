@@ -95,6 +95,10 @@ class InputQueue : public std::enable_shared_from_this<InputQueue> {
   std::uint64_t next_number() const { return queues_.at(0).level() + handed_; }
   std::uint64_t epochs() const { return index_space_epochs(*context_.plan, index_space_); }
   std::optional<Error> why_it_never_comes(const Attempt<SystemPolicy>& found);
+  std::optional<Error> held_too_long();
+  void tell_wait();
+  std::string hold_timeout_text() const;
+  /// The slots that are held, where they were taken, and what to do.
   std::string holders() const;
   bool only_this_thread_reads() const;
 
@@ -137,7 +141,9 @@ class InputQueue : public std::enable_shared_from_this<InputQueue> {
   // Of whoever is in acquire().
   Standstill standstill_;
   std::int64_t acquire_until_ns_ = kForEver;
-  std::int64_t waits_since_ns_ = 0;  // for slots that are held; 0: it does not
+  std::int64_t waits_since_ns_ = 0;       // for slots that are held; 0: it does not
+  std::int64_t held_look_ns_ = kForEver;  // when that wait is told, or too long
+  bool wait_told_ = false;
 };
 
 /// Gives a slot back: submitted, or as a dropped sample.

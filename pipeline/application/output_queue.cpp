@@ -18,7 +18,6 @@
 namespace brigade {
 namespace {
 
-constexpr std::int64_t kHeldToldAfterNs = 100'000'000;  // threads that release soon are no news
 constexpr std::int64_t kAbortSeenWithinNs = 100'000'000;
 constexpr std::size_t kHoldersNamed = 4;
 constexpr std::string_view kRelease =

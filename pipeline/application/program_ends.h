@@ -21,6 +21,9 @@
 
 namespace brigade {
 
+/// A wait for what the program holds is told after it: threads that release soon are no news.
+inline constexpr std::int64_t kHeldToldAfterNs = 100'000'000;
+
 class ProgramEnds {
  public:
   static Result<std::shared_ptr<ProgramEnds>> create(Interrupted interrupted = {});

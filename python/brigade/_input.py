@@ -30,8 +30,8 @@ class Input:
         None if the run accepts no more (it was stopped or failed; `Run.wait()` says which), or
         after the timeout (`ended()` is False then).
 
-        HeldError: the program holds all slots of a task (`chunk:`). UnreadError: the graph is full
-        of results that this thread has not read. Both leave the run unchanged."""
+        HeldError: the program held all slots of a task (`chunk:`) for `hold_timeout:`. UnreadError:
+        the graph is full of results that this thread has not read. Both leave the run unchanged."""
         if timeout is not None and timeout < 0:
             raise ValueError(f"timeout={timeout}: expected seconds, or None for no timeout")
         file, line = place_of_caller(2)

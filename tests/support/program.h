@@ -18,10 +18,13 @@ namespace brigade {
 class Program {
  public:
   /// Null where the graph does not start, which is a failure.
-  std::unique_ptr<Run> start(const std::string& yaml, bool in_process = true) const {
+  std::unique_ptr<Run> start(const std::string& yaml, bool in_process = true,
+                             const Events* events = nullptr) const {
     auto pipeline = Pipeline::from_file(folder_.write("graph.yaml", yaml));
     if (!pipeline) return nullptr;
-    auto run = pipeline->quiet().in_process(in_process).start(app_);
+    pipeline->quiet().in_process(in_process);
+    if (events != nullptr) pipeline->events(*events);
+    auto run = pipeline->start(app_);
     EXPECT_TRUE(run.ok()) << run.error().message;
     return run ? std::move(*run) : nullptr;
   }

@@ -168,7 +168,7 @@ bool has_effect(const KeySpec& key, const ValidStage& stage) {
   if (key.name == "pin")
     return !application && (stage.type->contract.holds ||
                             (stage.type->contract.uploads != nullptr && stage.device_memory));
-  if (key.name == "hold_timeout") return application && stage.kind == StageKind::consumer;
+  if (key.name == "hold_timeout") return application;
   if (key.name == "hold")
     return stage.type->contract.holds || (application && stage.kind == StageKind::consumer);
   if (application && key.of_processes) return false;

@@ -82,7 +82,8 @@ void check_application(Validation& v, const Draft& draft) {
         {concat("remove it; on a command line: `--set stages.", draft.stage.name, ".hold=null`")});
   const Span* const timeout = draft.spec->given("hold_timeout");
   if (!application && timeout != nullptr)
-    v.error(draft, *timeout, "`hold_timeout:` applies to `consumer: application`",
+    v.error(draft, *timeout,
+            "`hold_timeout:` applies to `consumer: application` and `producer: application`",
             {concat("remove it; on a command line: `--set stages.", draft.stage.name,
                     ".hold_timeout=null`")});
   const Span* const pin = draft.spec->given("pin");
