@@ -333,11 +333,10 @@ std::optional<Error> InputQueue::held_too_long() {
   if (waits_since_ns_ == 0) waits_since_ns_ = now;
   const std::int64_t until = waits_since_ns_ + stage().hold_timeout_ns;
   if (now >= until)
-    return Error{
-        concat("input ", quote(stage().name), ": the program holds ", held_,
-               held_ == 1 ? " slot" : " slots", " that it has not submitted within ",
-               hold_timeout_text(), ": ", holders()),
-        Refusal::held};
+    return Error{concat("input ", quote(stage().name), ": the program holds ", held_,
+                        held_ == 1 ? " slot" : " slots", " that it has not submitted within ",
+                        hold_timeout_text(), ": ", holders()),
+                 Refusal::held};
   const std::int64_t told = waits_since_ns_ + kHeldToldAfterNs;
   if (now >= told) tell_wait();
   held_look_ns_ = now < told ? std::min(told, until) : until;
@@ -352,8 +351,8 @@ void InputQueue::tell_wait() {
                .level = EventLevel::warning,
                .stage = stage().name,
                .message = concat("input ", quote(stage().name), " waits for the program to submit ",
-                                 "or drop slots, for at most ", hold_timeout_text(),
-                                 ": it holds ", holders())});
+                                 "or drop slots, for at most ", hold_timeout_text(), ": it holds ",
+                                 holders())});
 }
 
 std::string InputQueue::hold_timeout_text() const {

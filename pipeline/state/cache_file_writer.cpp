@@ -20,7 +20,7 @@ CacheFileLook look_at(int fd) {
   if (status.st_size == 0) return {};
   const auto start = read_start(fd, kCacheHeaderBytes);
   if (!start) return {Kind::foreign, {}, errno_text()};
-  if (!start->starts_with(kCacheFileName)) return {Kind::foreign, {}, "is not a cache of Brigade"};
+  if (!start->starts_with(kCacheFileName)) return {Kind::foreign, {}, "is not a Brigade cache"};
   auto header = parse_cache_header(*start);
   if (!header) return {Kind::broken, {}, header.error().message};
   if (!header->complete) return {Kind::broken, {}, "is not complete"};

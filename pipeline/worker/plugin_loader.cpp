@@ -73,7 +73,7 @@ Result<StageTypes> open_plugin(const std::string& path) {
 
 Result<void> check_library(const std::string& path, const std::string& type) {
   if (access(path.c_str(), F_OK) == 0) return {};
-  return Error{concat("there is no ", path, ", which has the body of \"", type,
+  return Error{concat("there is no ", path, ", which contains the body of \"", type,
                       "\"; copy it into the folder of the plugin, with which it was built")};
 }
 

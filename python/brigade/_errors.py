@@ -45,8 +45,8 @@ class RunError(Error):
 
 
 class HeldError(Error):
-    """The program holds `hold=` batches and released none within `hold_timeout=`; lists where each
-    was taken. The run continues."""
+    """The program holds `hold=` batches, or all slots of a task of an input, and released none
+    within `hold_timeout=`; lists where each was taken. The run continues."""
 
 
 class UnreadError(Error):

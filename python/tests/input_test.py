@@ -92,7 +92,8 @@ class Feeding(unittest.TestCase):
     def test_what_does_not_fit_is_refused(self):
         with start(batch=1) as run:
             slot = run.input("tasks").acquire()
-            with self.assertRaisesRegex(KeyError, 'no tensor \\\\?"y\\\\?": it has x and text'):
+            with self.assertRaisesRegex(KeyError, 'the slot has no tensor \\\\?"y\\\\?": '
+                                                  "its tensors are x and text"):
                 slot["y"]
             with self.assertRaises(ValueError):
                 slot["text"] = bytes(101)

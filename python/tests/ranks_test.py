@@ -93,12 +93,12 @@ class Loaders(unittest.TestCase):
         with environment(RANK=3, WORLD_SIZE=4), torch_distributed(2, 3):
             ids, said = read(graph() | {"shard": {"rank": 1, "world": 2}}, rank=1, world_size=4)
         self.assertEqual(ids, parts[1])
-        self.assertEqual(said, [("INFO", "reads as rank 1 of 4, by rank= and world_size=")])
+        self.assertEqual(said, [("INFO", "reads as rank 1 of 4, set by rank= and world_size=")])
 
     def test_nonsense_is_an_error_of_the_call(self):
         for rank, world, error, text in (
-                (1, None, ValueError, "rank=1, world_size=None: give world_size=, too"),
-                (None, 2, ValueError, "rank=None, world_size=2: give rank=, too"),
+                (1, None, ValueError, "rank=1, world_size=None: pass world_size=, too"),
+                (None, 2, ValueError, "rank=None, world_size=2: pass rank=, too"),
                 (2, 2, ValueError, "rank=2 of world_size=2: expected a rank from 0 to 1"),
                 (-1, 2, ValueError, "rank=-1: expected a whole number from 0 on"),
                 (0, 0, ValueError, "world_size=0: expected a whole number from 1 on"),
@@ -112,12 +112,12 @@ class Loaders(unittest.TestCase):
         with torch_distributed(1, 2):
             ids, said = read()
             self.assertEqual(ids, part(1, 2))
-            self.assertEqual(said, [("INFO", "reads as rank 1 of 2, by torch.distributed")])
+            self.assertEqual(said, [("INFO", "reads as rank 1 of 2, set by torch.distributed")])
             with environment(RANK=0, WORLD_SIZE=4):
                 ids, said = read()
             self.assertEqual(ids, part(1, 2))
-            self.assertEqual(said, [("WARNING", "reads as rank 1 of 2, by torch.distributed; not "
-                                                "used: RANK, WORLD_SIZE: rank 0 of 4")])
+            self.assertEqual(said, [("WARNING", "reads as rank 1 of 2, set by torch.distributed; "
+                                                "not used: RANK, WORLD_SIZE: rank 0 of 4")])
             with environment(RANK=1, WORLD_SIZE=2, SLURM_PROCID=0, SLURM_NTASKS=1):
                 self.assertEqual(read()[1][0][0], "INFO", "an outer launcher counts machines")
 
@@ -125,7 +125,7 @@ class Loaders(unittest.TestCase):
         with torch_distributed(1, 2):
             ids, said = read(graph() | {"shard": {"rank": 0, "world": 4}})
         self.assertEqual(ids, part(0, 4))
-        self.assertEqual(said, [("INFO", "reads as rank 0 of 4, by `shard:` of the graph; not "
+        self.assertEqual(said, [("INFO", "reads as rank 0 of 4, set by `shard:` of the graph; not "
                                          "used: torch.distributed: rank 1 of 2")])
 
     def test_what_is_initialized_before_the_first_batch_counts(self):

@@ -136,7 +136,7 @@ class Shared(unittest.TestCase):
     def test_names_that_are_not_there(self):
         made = graph("Fill", self.folder, {"v": {"dtype": "f64", "shape": [1000]}}, "v")
         with self.assertRaisesRegex(brigade.RunError, 'the stage has no shared tensor "w"; write '
-                                    "`shared: w` at the stage"):
+                                    "`shared: w` in the stage"):
             with brigade.open(made, tensors="numpy") as run:
                 with self.assertRaisesRegex(ValueError, 'there is no shared tensor "w": the graph '
                                             'has "v"'):

@@ -26,7 +26,7 @@ TEST(CudaDriver, ThereIsNoneWhereItsLibraryIsNotThere) {
 
 TEST(CudaDriver, WithoutACallItIsTooOld) {
   EXPECT_EQ(message_of(CudaDriver::open(kCudaDriverMin, "libm.so.6")),
-            "the NVIDIA driver libm.so.6 has no cuInit: it is too old; install the driver of CUDA "
+            "the NVIDIA driver libm.so.6 lacks cuInit: it is too old; install the driver of CUDA "
             "11.4 or later");
 }
 
@@ -113,7 +113,7 @@ TEST(CudaDevice, SharesMemoryOnlyWhereTheDriverDoes) {
             "device cuda:0: it cannot share memory between processes by descriptors; omit `memory: "
             "device`");
   EXPECT_EQ(message_of(fake_device("memory=1048576")->make_shared(1)),
-            "device cuda:0 is out of memory: 2.0 MiB wanted, 512.0 KiB of 1.0 MiB free; use a "
+            "device cuda:0 is out of memory: 2.0 MiB requested, 512.0 KiB of 1.0 MiB free; use a "
             "smaller batch or `prefetch`; `nvidia-smi` shows which processes use its memory");
 }
 
@@ -132,7 +132,7 @@ TEST(CudaDevice, MapsToBeReadOnlyWhereTheDriverCan) {
 TEST(CudaDevice, OutOfMemorySaysHowMuchThereIs) {
   const auto device = fake_device("memory=1048576");
   EXPECT_EQ(message_of(device->allocate(2 << 20)),
-            "device cuda:0 is out of memory: 2.0 MiB wanted, 512.0 KiB of 1.0 MiB free; use a "
+            "device cuda:0 is out of memory: 2.0 MiB requested, 512.0 KiB of 1.0 MiB free; use a "
             "smaller batch or `prefetch`; `nvidia-smi` shows which processes use its memory");
 }
 
@@ -141,12 +141,14 @@ TEST(CudaDevice, PinningThatIsRefusedNamesTheLimit) {
   std::vector<std::byte> bytes(4096);
   const std::string text =
       message_of(device->register_host(bytes.data(), bytes.size(), HostAccess::read_only));
-  EXPECT_EQ(text.substr(0, text.find("; this")),
-            "device cuda:0: cuMemHostRegister says CUDA_ERROR_OPERATING_SYSTEM to pinning 4.0 KiB");
+  EXPECT_EQ(
+      text.substr(0, text.find("; this")),
+      "device cuda:0: cuMemHostRegister returned CUDA_ERROR_OPERATING_SYSTEM when pinning 4.0 KiB");
   EXPECT_NE(text.find("this process may lock"), std::string::npos);
   const auto tight = fake_device("fail=cuMemHostAlloc:2");
-  EXPECT_NE(message_of(tight->allocate_pinned(4096)).find("no 4.0 KiB of pinned memory"),
-            std::string::npos);
+  EXPECT_NE(
+      message_of(tight->allocate_pinned(4096)).find("cannot allocate 4.0 KiB of pinned memory"),
+      std::string::npos);
 }
 
 TEST(CudaDevice, AFaultOfACopyLosesItForEveryLaterCall) {
@@ -157,7 +159,8 @@ TEST(CudaDevice, AFaultOfACopyLosesItForEveryLaterCall) {
   ASSERT_TRUE(device->copy_to_device(memory.get(), bytes.data(), 10, nullptr).ok());
   ASSERT_TRUE(device->record(event.get(), nullptr).ok());
   const std::string lost =
-      "device cuda:0 is lost: cuEventQuery says CUDA_ERROR_ILLEGAL_ADDRESS; look for the cause in "
+      "device cuda:0 is lost: cuEventQuery returned CUDA_ERROR_ILLEGAL_ADDRESS; look for the cause "
+      "in "
       "the kernel log (`dmesg | grep Xid`)";
   EXPECT_EQ(message_of(device->passed(event.get())), lost);
   EXPECT_EQ(message_of(device->copy_to_device(memory.get(), bytes.data(), 11, nullptr)), lost);
@@ -177,9 +180,10 @@ TEST(CudaDevice, ALossThatALaunchMeetsFirstIsOneAndAMistakeOfALaunchIsNone) {
   for (const std::string call : {"cuEventCreate", "cuEventRecord", "cuEventQuery"}) {
     const auto lost = launch(concat("fail=", call, ":700").c_str());
     ASSERT_FALSE(lost);
-    EXPECT_EQ(lost.error().message, concat("device cuda:0 is lost: ", call,
-                                           " says CUDA_ERROR_ILLEGAL_ADDRESS; look for the cause "
-                                           "in the kernel log (`dmesg | grep Xid`)"));
+    EXPECT_EQ(lost.error().message,
+              concat("device cuda:0 is lost: ", call,
+                     " returned CUDA_ERROR_ILLEGAL_ADDRESS; look for the cause "
+                     "in the kernel log (`dmesg | grep Xid`)"));
     EXPECT_EQ(lost.error().refusal, Refusal::lost);
     EXPECT_EQ(fake_cuda_left(), 0);
   }
@@ -190,7 +194,7 @@ TEST(CudaDevice, AMistakeIsNoLoss) {
   const auto memory = own<DeviceMemory>(device, device->allocate(10)).value();
   const std::vector<std::byte> bytes(20);
   EXPECT_EQ(message_of(device->copy_to_device(memory.get(), bytes.data(), 20, nullptr)),
-            "device cuda:0: cuMemcpyHtoDAsync says CUDA_ERROR_INVALID_VALUE");
+            "device cuda:0: cuMemcpyHtoDAsync returned CUDA_ERROR_INVALID_VALUE");
   EXPECT_TRUE(device->copy_to_device(memory.get(), bytes.data(), 10, nullptr).ok());
 }
 

@@ -230,9 +230,9 @@ TEST(HostDevice, HasAsMuchMemoryAsItIsTold) {
   EXPECT_EQ(bench.device->allocated_bytes(), 1000u);
   EXPECT_EQ(
       message_of(bench.device->allocate(501)),
-      "device host: device memory of 501 B does not fit: 1.5 KiB may be had, 1000 B are taken");
+      "device host: device memory of 501 B does not fit: the limit is 1.5 KiB, 1000 B are in use");
   EXPECT_EQ(message_of(bench.device->allocate_pinned(1)),
-            "device host: pinned memory of 1 B does not fit: 0 B may be had, 0 B are taken");
+            "device host: pinned memory of 1 B does not fit: the limit is 0 B, 0 B are in use");
 }
 
 }  // namespace

@@ -54,8 +54,9 @@ TEST_F(PinnedRegionsTest, WhereTheDriverCannotPinToReadTheyArePinnedToWrite) {
 
 TEST_F(PinnedRegionsTest, ARefusalInTheMiddleUnpinsWhatWasPinned) {
   const std::string text = message_of(pin("fail=cuMemHostRegister_v2:304:3"));
-  EXPECT_EQ(text.substr(0, text.find("; this")),
-            "device cuda:0: cuMemHostRegister says CUDA_ERROR_OPERATING_SYSTEM to pinning 4.0 KiB");
+  EXPECT_EQ(
+      text.substr(0, text.find("; this")),
+      "device cuda:0: cuMemHostRegister returned CUDA_ERROR_OPERATING_SYSTEM when pinning 4.0 KiB");
   EXPECT_EQ(fake_cuda_left(), 1);
 }
 
@@ -71,7 +72,7 @@ TEST_F(PinnedRegionsTest, ARefusalNamesTheLimitAndTheKernelThatMayBeTheCause) {
     return message_of(PinnedRegions::pin(device_, regions_, kChunk, kernel));
   };
   EXPECT_THAT(said("6.12.4"),
-              AllOf(HasSubstr("cuMemHostRegister says CUDA_ERROR_OPERATING_SYSTEM"),
+              AllOf(HasSubstr("cuMemHostRegister returned CUDA_ERROR_OPERATING_SYSTEM"),
                     HasSubstr("; this process may lock "),
                     HasSubstr(" (`ulimit -l`); out of 3.0 GiB in total, Linux "
                               "6.12.4 may reject all above 2.0 GiB, a bug of 6.11 to 6.13")));

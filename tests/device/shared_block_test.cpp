@@ -25,7 +25,7 @@ TEST(SharedBlock, WhatIsNoneIsRefused) {
   const OwnedFd one(ends[0]);
   const OwnedFd other(ends[1]);
   EXPECT_EQ(message_of(map_shared_block(one.get(), 5000, MapMode::read_only)),
-            "expected shared memory of 8192 bytes, found something else");
+            "expected shared memory of 8192 bytes, found memory of another kind");
   EXPECT_EQ(message_of(map_shared_block(-1, 5000, MapMode::read_only)),
             "cannot map shared memory: Bad file descriptor");
 }

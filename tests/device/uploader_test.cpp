@@ -112,7 +112,7 @@ TEST_F(UploaderTest, WhereNothingMayBePinnedItCopiesAndSaysWhy) {
   ASSERT_TRUE(create(tight, Pin::automatic).ok());
   EXPECT_EQ(uploader_->report(),
             "copies from pageable memory, which is slower: device host: pinned memory of 12.0 MiB "
-            "does not fit: 1.0 MiB may be had, 0 B are taken");
+            "does not fit: the limit is 1.0 MiB, 0 B are in use");
   ASSERT_TRUE(upload(ring_).ok());
   EXPECT_EQ(seen(ring_.size()), ring_);
   EXPECT_EQ(device_->pinned_bytes(), 0u);
@@ -148,9 +148,9 @@ TEST_F(UploaderTest, MemoryThatMayOnlyBeReadIsCopiedWhereTheDeviceCannotPinIt) {
 TEST_F(UploaderTest, WhereItMustBePinnedThatIsAnError) {
   HostDeviceOptions tight = late();
   tight.pinned_bytes = 1 << 20;
-  EXPECT_EQ(message_of(create(tight, Pin::yes)),
-            "device host: pinned memory of 12.0 MiB does not fit: 1.0 MiB may be had, 0 B are "
-            "taken");
+  EXPECT_EQ(
+      message_of(create(tight, Pin::yes)),
+      "device host: pinned memory of 12.0 MiB does not fit: the limit is 1.0 MiB, 0 B are in use");
 }
 
 TEST_F(UploaderTest, ALossIsSaidAtTheNextBatch) {

@@ -132,7 +132,7 @@ stages:
         self.check([self.write("graph.yaml", yaml)], "")
         (self.folder / "val" / "ellipse").rename(self.folder / "val" / "egg")
         self.check([self.write("graph.yaml", yaml)], 'the labels of "test" belong to different '
-                   'classes than the labels of "train": it lacks ellipse, and it alone has egg')
+                   'classes than the labels of "train": missing: ellipse, and extra: egg')
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ class Commands(ProgramTest):
         for words, says in ((("stage",), "expected a name: `brigade init stage NAME`"),
                             (("stages", "mine"), "expected `stage` or `program` before the name"),
                             (("program", "My"), "expected a name of small letters"),
-                            (("program", "mine"), "mine is there already")):
+                            (("program", "mine"), "mine already exists")):
             self.assertIn(says, self.brigade("init", *words, code=2).err)
         self.assertFalse((self.folder / "mine" / "main.cpp").exists())
 
@@ -92,7 +92,7 @@ class Commands(ProgramTest):
         self.assertIn("accuracy", run.out)
         for data in (photos / "train", "photos"):  # nothing is left to evaluate on
             said = self.brigade("init", data, "--out", "alone.yaml").out
-            self.assertEqual("there is no folder val beside train\n" in said, data == "photos")
+            self.assertEqual("found no folder val next to train\n" in said, data == "photos")
             self.assertIn("`split:` sets 10 % of the data aside for evaluation\n", said)
             self.assertIn("alone.yaml: ok", self.brigade("check", "alone.yaml").out)
             self.assertEqual((self.folder / "alone.yaml").read_text().count("\n    part: "), 2)

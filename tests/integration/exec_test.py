@@ -180,7 +180,7 @@ stages:
                          'stage "a": `count:` is missing: the number of samples is unknown')
         self.one_mistake("stages:\n  a:\n    exec: [/bin/true]\n    count: 5\n"
                          "  end: {consumer: count, from: a}\n", "3:5",
-                         'stage "a": it does not say what the program writes: write '
+                         'stage "a": `tensors:` is missing: write '
                          '`tensors: {NAME: {dtype: f32, shape: [3, 4]}}`')
 
     def test_relative_paths_are_those_of_the_file(self):

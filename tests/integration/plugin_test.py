@@ -83,8 +83,8 @@ stages:
 
     def test_mistakes_stand_where_the_plugin_is_named(self):
         self.one_mistake("nowhere.so", "there is no plugin PLUGINS/nowhere.so")
-        self.one_mistake("alone.so", 'there is no PLUGINS/brigade_nowhere.so, which has the body '
-                                     'of "heavy"')
+        self.one_mistake("alone.so", 'there is no PLUGINS/brigade_nowhere.so, which contains the '
+                                     'body of "heavy"')
         (self.folder / "text.so").write_text("no library, a text\n" * 100)
         self.assertEqual(self.check(line(self.folder / "text.so")),
                          [("6:13", f'stage "middle": the plugin {self.folder}/text.so cannot be '

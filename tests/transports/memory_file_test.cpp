@@ -312,7 +312,7 @@ TEST(ReleasePages, GivesBackWholePagesOnly) {
 TEST(Populate, WhatIsNotMappedIsAnError) {
   const auto result = populate(nullptr, kMebibyte, -1, 0);
   ASSERT_FALSE(result.ok());
-  EXPECT_THAT(result.error().message, HasSubstr("cannot get 1048576 bytes of memory"));
+  EXPECT_THAT(result.error().message, HasSubstr("cannot allocate 1048576 bytes of memory"));
 }
 
 }  // namespace

@@ -53,10 +53,10 @@ struct InitArguments {
 
 void declare(Options& options, InitArguments& arguments) {
   options.text("FOLDER", arguments.folder,
-               "the data or one of its files (.); or `stage` or `program`, followed by a name");
+               "the data or one of its files (.); or `stage` or `program`, then NAME");
   options.text("NAME", arguments.name, "name of the stage type or the program");
   options.text("--out", arguments.file,
-               "file to write (the folder's name with .yaml), or folder to create (NAME)", "PATH");
+               "output file (the folder's name with .yaml), or new folder (NAME)", "PATH");
   options.flag("--synthetic", arguments.synthetic, "a graph with generated samples");
   options.flag("--python", arguments.python, "write train.py, which trains in its own loop");
 }

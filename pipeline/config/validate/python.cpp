@@ -199,15 +199,7 @@ class PythonAnswer {
   }
 
   void say_failure(const std::string& what) {
-    std::vector<std::string> help;
-    if (what.find("no package") != what.npos)
-      help.emplace_back(
-          "`params: {python: PATH}` names an interpreter that has the package; `pip install` it "
-          "there, or add it to PYTHONPATH");
-    if (what.find("not answered") != what.npos)
-      help.emplace_back("`params: {import_timeout: 5m}` waits longer for its imports");
-    v.error(draft_, draft_.python->call, concat(draft_.stage.exec.front(), " ", what),
-            std::move(help));
+    v.error(draft_, draft_.python->call, concat(draft_.stage.exec.front(), " ", what));
   }
 
   std::optional<Ports> understand(const Json& answer) {

@@ -278,7 +278,7 @@ void check_descriptors(const MachineLimits& limits, const Plan& plan, PlanProble
   if (needed <= limits.descriptors_hard) return;
   problems.push_back({SourceMark{}, "",
                       concat("the graph needs ", needed, " file descriptors for its ",
-                             plan.replicas, " replicas, but  ", limits.descriptors_hard,
+                             plan.replicas, " replicas, but ", limits.descriptors_hard,
                              " are allowed (RLIMIT_NOFILE, `ulimit -Hn`)"),
                       "raise the hard limit, or make replicas: smaller"});
 }

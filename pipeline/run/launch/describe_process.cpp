@@ -167,9 +167,12 @@ Result<std::string> DescribeProcess::describe(const StageQuestion& question) {
   Asked asked(*spawner, process, std::move(answers.read), std::move(lines.read));
   if (!asked.wait(deadline))
     return Error{concat("has not answered within ",
-                        std::chrono::duration<double>(question.timeout).count(), " s")};
+                        std::chrono::duration<double>(question.timeout).count(),
+                        " s; write `params: {import_timeout: 5m}` to wait longer for its imports")};
   if (asked.said.find("No module named 'brigade'") != std::string::npos)
-    return Error{"has no package `brigade`"};
+    return Error{
+        "has no package `brigade`; `pip install` it there, add it to PYTHONPATH, or name another "
+        "interpreter with `params: {python: PATH}`"};
   if (asked.answer.empty()) return asked.what_happened();
   return std::move(asked.answer);
 }

@@ -42,8 +42,8 @@ class Limits(ProgramTest):
         self.assertEqual(finished.code, 0, finished.err)
 
     def test_too_few_descriptors(self):
-        self.refused(line(), r"the graph needs \d+ file descriptors for its 4 replicas, 16 are "
-                             r"allowed \(RLIMIT_NOFILE, `ulimit -Hn`\)",
+        self.refused(line(), r"the graph needs \d+ file descriptors for its 4 replicas, but 16 "
+                             r"are allowed \(RLIMIT_NOFILE, `ulimit -Hn`\)",
                      limits=[(resource.RLIMIT_NOFILE, 16)])
 
     def test_any_number_of_descriptors_is_enough_or_one_line(self):
@@ -54,7 +54,7 @@ class Limits(ProgramTest):
 
     def test_too_little_memory_is_said_with_the_edges(self):
         self.refused("memory: 1MiB\n" + line(batch=4096),
-                     rf'stage "slow": the graph needs {SIZE} of memory, 1\.0 MiB are there '
+                     rf'stage "slow": the graph needs {SIZE} of memory, 1\.0 MiB are available '
                      rf"\(memory:\): edge slow -> end needs {SUM}; edge numbers -> slow "
                      rf"needs {SUM}",
                      where="8:3")

@@ -136,7 +136,7 @@ TEST(DlpackDeathTest, RefusesAllRowsOfARaggedTensor) {
       "true}}\n"
       "  train: {consumer: application, from: numbers}\n");
   const Batch batch = first_batch(run);
-  EXPECT_DEATH(to_dlpack(batch, batch["data"]), "take it of batch.row\\(i\\)");
+  EXPECT_DEATH(to_dlpack(batch, batch["data"]), "ragged: read it from batch.row\\(i\\)");
 }
 
 }  // namespace

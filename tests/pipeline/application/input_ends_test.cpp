@@ -37,7 +37,7 @@ TEST_P(FeedingEnds, AnInputIsClosedWithItsLastHandleOrByWait) {
       Input tasks = run->input("tasks");
       give_all(tasks, 0, 5);
     }
-    EXPECT_THAT(run->input("tasks").acquire().error().message, HasSubstr("the last handle"));
+    EXPECT_THAT(run->input("tasks").acquire().error().message, HasSubstr("its last handle"));
     EXPECT_EQ(all_values(run->output("results")), up_to(5));
     EXPECT_TRUE(run->wait().ok());
   }
@@ -132,10 +132,10 @@ TEST_P(FeedingProcesses, WhatAnInputCannotBe) {
   EXPECT_THAT(program_.start_failure("checkpoint: {file: a.ckpt}\n" + fed_graph()),
               HasSubstr("is fed by a program, whose data cannot be read again"));
   EXPECT_THAT(program_.start_failure(fed_graph("    shuffle: true\n")),
-              HasSubstr("`shuffle` is for producers"));
+              HasSubstr("`shuffle` applies to producers"));
   EXPECT_THAT(program_.start_failure("stages:\n  tasks: {producer: application}\n"
                                      "  end: {consumer: count, from: tasks}\n"),
-              HasSubstr("does not say what the program writes: write `tensors: "));
+              HasSubstr("the tensors of the program are not declared; write `tensors: "));
   EXPECT_THAT(
       program_.start_failure("stages:\n  a: {producer: synthetic, params: {count: 3}, tensors: "
                              "{x: {dtype: f32, shape: []}}}\n  end: {consumer: count, from: a}\n"),

@@ -193,11 +193,12 @@ TEST_P(Feeding, AreToldWhichSlotsTheyHold) {
   const auto refused = tasks.acquire();
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().refusal, Refusal::held);
-  EXPECT_THAT(refused.error().message,
-              AllOf(HasSubstr("input \"tasks\": the program holds 2 slots that it has not submitted "
-                              "within `hold_timeout: 1s`: sample 0 (taken at "),
-                    HasSubstr("input_queue_test.cpp:"), HasSubstr("sample 1 (taken at "),
-                    HasSubstr("or raise `chunk:`")));
+  EXPECT_THAT(
+      refused.error().message,
+      AllOf(HasSubstr("input \"tasks\": the program holds 2 slots that it has not submitted "
+                      "within `hold_timeout: 1s`: sample 0 (taken at "),
+            HasSubstr("input_queue_test.cpp:"), HasSubstr("sample 1 (taken at "),
+            HasSubstr("or raise `chunk:`")));
   EXPECT_FALSE(tasks.try_acquire()->has_value());
   std::thread later([&] {
     std::this_thread::sleep_for(milliseconds(50));

@@ -56,7 +56,7 @@ TEST_P(HeldSlots, AreNamedOnceWhileAnInputWaitsForOne) {
       EXPECT_EQ(refused.error().refusal, Refusal::held);
       EXPECT_THAT(refused.error().message,
                   AllOf(HasSubstr("the program holds 1 slot that it has not submitted within "
-                            "`hold_timeout: 300ms`: sample 0 (taken at "),
+                                  "`hold_timeout: 300ms`: sample 0 (taken at "),
                         HasSubstr("slot_test.cpp:"), HasSubstr("or raise `chunk:`")));
     }
     EXPECT_FALSE(tasks.acquire_for(milliseconds(10)).value().has_value());  // its own time

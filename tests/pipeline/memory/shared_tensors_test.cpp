@@ -257,11 +257,9 @@ TEST_F(SavedByARun, EachByteIsCheckedAndItsLength) {
   std::string damaged = whole;
   damaged[whole.size() - kNpyTrailerBytes - 1] ^= 1;
   folder.write("w.npy", damaged);
-  EXPECT_EQ(
-      resume(run),
-      concat(
-          "shared tensor \"w\": ", file,
-          ": it is damaged: its checksum does not match; restore a copy, or restart without it"));
+  EXPECT_EQ(resume(run), concat("shared tensor \"w\": ", file,
+                                ": it is damaged: its checksum does not match its bytes; restore a "
+                                "copy, or restart without it"));
   folder.write("w.npy", whole);
   EXPECT_EQ(resume(run), "") << "the control";
 }

@@ -41,7 +41,7 @@ RunSummary example_summary() {
   summary.sources = {{"images",
                       1000,
                       {{SkipReason::limit, 200, "beyond `limit:`"},
-                       {SkipReason::no_match, 3, "files that are no images"}}},
+                       {SkipReason::no_match, 3, "files that are not images"}}},
                      {"lines", std::nullopt, {}}};
   EdgeAudit audit;
   audit.produced = 2000;
@@ -68,7 +68,7 @@ TEST(Summary, TellsPeopleWhatTheRunAmountedTo) {
             "  train          1    2,000        500  75 %      25 %        0 %\n"
             "  bottleneck: train (busy 75 %): the pipeline keeps up\n"
             "  source images: found 1,203, outputs 1,000, skipped 203: 200 beyond `limit:`, 3 "
-            "files that are no images\n"
+            "files that are not images\n"
             "  edge images -> train: produced 2,000 = delivered 1,990 + dropped 7 + quarantined 3, "
             "leaked 0\n"
             "  train: loss 0.25, checksum -, set_checksum 000000000000beef\n");

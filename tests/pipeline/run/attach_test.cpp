@@ -134,7 +134,8 @@ TEST(RunningGraphs, MemoryOfAnotherUserThanTheProcessIsRefused) {
   ASSERT_EQ(fchown(segments->control_fd(), 1234, 1234), 0);
   const auto looked = look_into(graph_of(*segments));
   ASSERT_FALSE(looked.ok());
-  EXPECT_THAT(looked.error().message, HasSubstr("of the user 0 , found memory of user 1234"));
+  EXPECT_THAT(looked.error().message,
+              HasSubstr("expected memory of user 0, found memory of user 1234"));
 }
 
 TEST(RunningGraphs, WhatOnlyHasTheNameIsRefusedAndNotWaitedFor) {

@@ -93,7 +93,7 @@ TEST_F(Kept, ReplacesAnOlderOne) {
 
 TEST_F(Kept, OverwritesNothingElse) {
   folder.write("x.cache", "precious");
-  EXPECT_EQ(error_of_create(), path + " is not a cache of Brigade; it is not overwritten");
+  EXPECT_EQ(error_of_create(), path + " is not a Brigade cache; it is not overwritten");
   std::filesystem::remove(path);
   auto file = CacheFileWriter::create(path, header());
   folder.write("x.cache", "precious");  // meanwhile

@@ -76,7 +76,7 @@ TEST_F(CacheFilesOfGraphs, WhatIsNoCacheIsAProblemOfTheGraph) {
   folder.write("x.cache", "precious");
   const PlannedGraph graph = planned();
   EXPECT_FALSE(graph.plan);
-  EXPECT_THAT(graph.messages, HasSubstr("is not a cache of Brigade; it is not overwritten"));
+  EXPECT_THAT(graph.messages, HasSubstr("is not a Brigade cache; it is not overwritten"));
   EXPECT_THAT(graph.messages, HasSubstr("graph.yaml:4:"));
 }
 

@@ -170,7 +170,7 @@ TEST(PluginLoader, AnotherContractIsRefusedWithBothHashes) {
   ASSERT_FALSE(compared.ok());
   const std::string hash = std::to_string(heavy.contract.hash());
   heavy.contract.may_drop = false;
-  EXPECT_THAT(compared.error().message, HasSubstr("there " + hash));
+  EXPECT_THAT(compared.error().message, HasSubstr("expected " + hash));
   EXPECT_THAT(compared.error().message, HasSubstr(std::to_string(heavy.contract.hash())));
 }
 

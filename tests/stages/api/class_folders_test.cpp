@@ -79,7 +79,8 @@ TEST(ClassFolders, ThatCannotBeAreSaid) {
   folders.names["/r"] = {"cat/"};
   EXPECT_EQ(message_of(folders.find()), "/r/cat: cannot read the folder");
   folders.names["/r"] = {".hidden/"};
-  EXPECT_TRUE(message_of(folders.find()).starts_with("/r: the folder is empty; expected a"));
+  EXPECT_TRUE(
+      message_of(folders.find()).starts_with("/r: the folder is empty; expected one folder"));
   folders.names["/r"] = {"notes.txt"};
   EXPECT_TRUE(
       message_of(folders.find()).starts_with("/r: has no class folders; expected one folder"));

@@ -13,8 +13,10 @@ std::string said(std::uint64_t file_bytes, bool is_gzip, std::uint64_t data_byte
 
 TEST(FileLength, OfAPlainFileIsWhatItsHeaderSays) {
   EXPECT_EQ(said(18, false, 2), "no error");
-  EXPECT_EQ(said(17, false, 2), "a: ends after 1 bytes of data; its header says u8[2], which is 2");
-  EXPECT_EQ(said(3, false, 2), "a: ends after 0 bytes of data; its header says u8[2], which is 2");
+  EXPECT_EQ(said(17, false, 2),
+            "a: ends after 1 bytes of data; its header says u8[2], which is 2 bytes");
+  EXPECT_EQ(said(3, false, 2),
+            "a: ends after 0 bytes of data; its header says u8[2], which is 2 bytes");
   EXPECT_EQ(said(1018, false, 2),
             "a: contains 1,002 bytes of data; its header says u8[2], which is 2 bytes");
   EXPECT_NE(said(1 << 20, false, ~std::uint64_t{0}), "no error");

@@ -114,7 +114,7 @@ TEST_F(CachedTest, CountsItsSamplesBeforehand) {
 }
 
 TEST_F(CachedTest, RefusesWhatIsNotWhole) {
-  EXPECT_THAT(error_of("something else"), HasSubstr("x.cache: is no cache of Brigade"));
+  EXPECT_THAT(error_of("something else"), HasSubstr("x.cache: is not a Brigade cache"));
   EXPECT_THAT(error_of(file_bytes(false)), HasSubstr("x.cache: is not complete"));
   EXPECT_THAT(error_of(file_bytes().substr(0, 70'000)), HasSubstr("x.cache: is truncated"));
 }

@@ -47,7 +47,7 @@ TEST(DelayDeathTest, CrashesEachTimeAtCrashAt) {
   EXPECT_TRUE(process(*stage, 4));
   for (int i = 0; i < 2; ++i)
     EXPECT_EXIT((void)process(*stage, 5), testing::KilledBySignal(SIGABRT),
-                "delay: aborts at sample 5, as told \\(crash_at\\)");
+                "delay: aborts at sample 5, as requested \\(crash_at\\)");
 }
 
 TEST(DelayDeathTest, CrashesOnceAtCrashOnceAtWhicheverProcessMeetsIt) {

@@ -130,7 +130,7 @@ TEST(NormalizeTest, SaysWhatCannotBe) {
   to.std[1] = 0;
   EXPECT_EQ(said(to), "std must be greater than 0, found 0 for channel 1");
   EXPECT_EQ(said(pictures_of(4, 4), {0, 1, 0}),
-            "cut 0 begins at row 0, column 1; expected rows 0 to 0 and columns 0 to 0");
+            "crop 0 begins at row 0, column 1; expected rows 0 to 0 and columns 0 to 0");
 }
 
 TEST(NormalizeTest, WithoutADriverOrKernelsItSaysSo) {

@@ -28,7 +28,7 @@ TEST_P(DeviceCopies, CopyTheTensorThatIsNamed) {
 TEST_P(DeviceCopies, RefuseWhatTheyCannotCopy) {
   EXPECT_EQ(
       message_of(open({{"tensor", "image"}}, Ports{{"depth", f32, {Dim(2)}}, {"label", i64, {}}})),
-      "unknown tensor \"image\"; what comes: depth, label");
+      "unknown tensor \"image\"; the input has depth, label");
   EXPECT_EQ(message_of(open({{"tensor", "image"}}, Ports{{"image", u8, {up_to(9)}}})),
             "expected a tensor of one size, found image u8[<=9]; crop or resize all samples "
             "upstream to one size");

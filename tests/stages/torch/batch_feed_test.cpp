@@ -147,14 +147,14 @@ TEST(BatchFeedTest, WhatADeviceRefusesIsSaidAtTheStart) {
     return said;
   };
   EXPECT_EQ(opened("pinned=0", Pin::yes),
-            "device host: pinned memory of 4.0 KiB does not fit: 0 B may be had, 0 B are taken");
+            "device host: pinned memory of 4.0 KiB does not fit: the limit is 0 B, 0 B are in use");
   EXPECT_TRUE(reporter.lines.empty());
   EXPECT_EQ(opened("pinned=0", Pin::automatic), "no error");
   ASSERT_EQ(reporter.lines.size(), 1u);
   EXPECT_TRUE(
       reporter.lines[0].starts_with("copies from pageable memory, which is slower: device host: "));
   EXPECT_EQ(opened("memory=100", Pin::no),
-            "device host: device memory of 536 B does not fit: 100 B may be had, 0 B are taken");
+            "device host: device memory of 536 B does not fit: the limit is 100 B, 0 B are in use");
 }
 
 }  // namespace

@@ -35,9 +35,9 @@ TEST(LabelsTest, SharesThatAreNoneNameTheirSample) {
     return fed ? "fits" : fed.error().message;
   };
   EXPECT_EQ(said(1, 1),
-            "sample 101 has a label with shares that add up to 2, the least 1; shares must be 0 or "
+            "sample 101 has a label with shares that add up to 2, smallest: 1; shares must be 0 or "
             "more and add up to 1");
-  EXPECT_NE(said(1.5F, -0.5F).find("add up to 1, the least -0.5;"), std::string::npos);
+  EXPECT_NE(said(1.5F, -0.5F).find("add up to 1, smallest: -0.5;"), std::string::npos);
   EXPECT_NE(said(0, 0).find("add up to 0,"), std::string::npos);
   EXPECT_NE(said(NAN, 1).find("add up to nan,"), std::string::npos);
   EXPECT_EQ(said(0.999F, 0), "fits");

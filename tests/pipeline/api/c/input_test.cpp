@@ -123,7 +123,7 @@ TEST_P(CInputs, EndWithTheRun) {
   brigade_run_close(std::exchange(fed.run, nullptr));
   write(kept, 5);  // its memory is there
   EXPECT_EQ(brigade_slot_submit(submitted), BRIGADE_ERROR_RUN);
-  EXPECT_THAT(last_error(), HasSubstr("the run has ended, and takes no more samples"));
+  EXPECT_THAT(last_error(), HasSubstr("the run has ended and takes no more samples"));
   EXPECT_EQ(brigade_slot_submit(submitted), BRIGADE_ERROR_ARGUMENT);
   brigade_slot_drop(submitted);
   for (const std::uint64_t timeout : {std::uint64_t{0}, kMillisecond, BRIGADE_FOR_EVER}) {

@@ -133,7 +133,8 @@ TEST_F(InitCommand, ForArchivesWithNamesOfWildcardsStandsForThemAlone) {
 
 TEST_F(InitCommand, WithoutDataOnlyWhereItIsAsked) {
   std::filesystem::create_directory(path("empty"));
-  EXPECT_THAT(refused(run(path("empty"), types)), HasSubstr("/empty: is empty; expected a folder"));
+  EXPECT_THAT(refused(run(path("empty"), types)),
+              HasSubstr("/empty: is empty; expected class folders ("));
   const Captured ran = captured_command({"init", "--synthetic", "--out", file}, types);
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_EQ(ran.out, "wrote " + file + "; `brigade run " + file + "` runs it\n");

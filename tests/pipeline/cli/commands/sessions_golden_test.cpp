@@ -1,7 +1,7 @@
 // What commands say, word for word: tests/golden/commands. After `=== NAME` files, each behind a
 // line `--- NAME`, and lines `$ brigade ...`; after `=== says` each command, what it printed, what
 // it said on standard error (behind a `!`), and its exit code where that is not 0. FOLDER is where
-// the files lie.
+// the files lie. Behind `--yaml`, keys of a stage that have their default are omitted.
 
 #include "pipeline/cli/commands/command_line.h"
 #include "pipeline/cli/commands/options.h"
@@ -10,6 +10,7 @@
 
 #include <brigade/text.h>
 #include "tests/support/captured.h"
+#include "tests/support/config/default_keys.h"
 #include "tests/support/config/golden_cases.h"
 #include "tests/support/golden.h"
 #include "tests/support/session.h"
@@ -45,7 +46,8 @@ std::string session(const std::string& text, const StageTypes& types) {
       std::vector<std::string> words;
       for (const std::string_view word : split(trim(*command), ' '))
         if (!word.empty()) words.push_back(with(std::string(word), "FOLDER", folder.path()));
-      const Captured ran = captured_command(words, types);
+      Captured ran = captured_command(words, types);
+      if (words.back() == "--yaml") ran.out = without_default_keys(ran.out);
       said += concat(line, "\n", marked(ran.out, ""), marked(ran.err, "! "));
       if (ran.code != 0) said += concat("exit code ", ran.code, "\n");
     } else if (!name.empty()) {

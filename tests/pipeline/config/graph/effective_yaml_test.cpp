@@ -5,7 +5,8 @@
 #include <set>
 
 #include <brigade/text.h>
-#include "pipeline/config/language/key_text.h"
+#include "stages/builtin.h"
+#include "tests/support/config/default_keys.h"
 #include "tests/support/config/load_text.h"
 #include "tests/support/golden.h"
 
@@ -54,45 +55,35 @@ stages:
     params: {lr: 0.05, patience: 1.5s, cache: 1MiB}
 )";
 
-std::string effective_yaml_of(const std::string& graph) {
-  const auto loaded = LoadText()(graph);
+const char* const kGraphOfAProgram = R"(
+stages:
+  numbers: {producer: synthetic, params: {count: 4, shape: [2]}, batch: 2}
+  program: {consumer: application, from: numbers}
+)";
+
+std::string effective_yaml_of(const std::string& graph, const StageTypes& types) {
+  LoadText load;
+  load.types = &types;
+  const auto loaded = load(graph);
   EXPECT_TRUE(loaded.graph) << loaded.messages();
   return loaded.graph ? effective_yaml(*loaded.graph) : "";
 }
 
-/// Of a stage's key that is not given; empty where the table has its default in words.
-std::string default_line(const KeySpec& key) {
-  const bool in_words = !key.default_text.empty() || key_default(key).empty();
-  return in_words ? "" : concat("    ", key.name, ": ", key_default(key));
-}
-
-/// Without the lines that default_line() has for some key: a golden file that a new key leaves as
-/// it is.
-std::string without_defaults(const std::string& text) {
-  std::set<std::string> defaults;
-  for (const KeySpec& key : key_table())
-    if (key.scope == KeyScope::stage) defaults.insert(default_line(key));
-  std::string rest;
-  for (const std::string_view line : split(text, '\n'))
-    if (!line.empty() && !defaults.contains(std::string(line))) rest += concat(line, "\n");
-  return rest;
-}
-
 TEST(EffectiveYaml, ShowsWhatIsGiven) {
-  expect_golden("effective.yaml", without_defaults(effective_yaml_of(kGraph)));
+  expect_golden("effective.yaml",
+                without_default_keys(effective_yaml_of(kGraph, fake_stage_types())));
 }
 
 TEST(EffectiveYaml, ShowsEveryDefault) {
-  const std::string text = concat(effective_yaml_of(kGraph),
-                                  effective_yaml_of(with_stages("  app: {consumer: application, "
-                                                                "from: images}\n")));
+  const std::string text = concat(effective_yaml_of(kGraph, fake_stage_types()),
+                                  effective_yaml_of(kGraphOfAProgram, builtin_stage_types()));
   const std::set<std::string_view> only_if_given = {"assign", "memory", "pin"};
   std::size_t shown = 0;
   for (const KeySpec& key : key_table()) {
-    const std::string line = key.scope == KeyScope::stage ? default_line(key) : "";
-    if (line.empty()) continue;
-    const bool shows = text.find(concat("\n", line, "\n")) != text.npos;
-    EXPECT_EQ(shows, !only_if_given.contains(key.name)) << line << "\n" << text;
+    const std::string entry = key.scope == KeyScope::stage ? default_entry(key) : "";
+    if (entry.empty()) continue;
+    const bool shows = text.find(concat("\n    ", entry, "\n")) != text.npos;
+    EXPECT_EQ(shows, !only_if_given.contains(key.name)) << entry << "\n" << text;
     shown += shows ? 1 : 0;
   }
   EXPECT_GE(shown, 10u);

@@ -1,5 +1,6 @@
 // What a graph is after the check, with its defaults: tests/golden/graphs, in the form of
-// tests/support/config/golden_cases.h. `#! show A; B` leaves the lines that have one of these.
+// tests/support/config/golden_cases.h. `#! show A; B` leaves the lines that have one of these;
+// without it, keys of a stage that have their default are omitted.
 
 #include "pipeline/config/graph/effective_yaml.h"
 #include "pipeline/config/language/policy_parser.h"
@@ -11,6 +12,7 @@
 
 #include "pipeline/config/yaml/yaml_reader.h"
 #include "pipeline/config/yaml/yaml_writer.h"
+#include "tests/support/config/default_keys.h"
 #include "tests/support/config/golden_cases.h"
 #include "tests/support/config/load_text.h"
 #include "tests/support/golden.h"
@@ -54,7 +56,7 @@ std::string stage_text(const ValidStage& stage) {
 }
 
 std::string only(const std::string& all, const std::vector<std::string>& shows) {
-  if (shows.empty()) return all;
+  if (shows.empty()) return without_default_keys(all);
   std::string left;
   const std::vector<std::string> words = semicolon_parts(shows[0]);
   for (const std::string_view line : split(all, '\n'))

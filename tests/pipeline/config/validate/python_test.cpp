@@ -109,7 +109,7 @@ TEST(ValidatePython, AsksNobodyWhereTheTextIsWrong) {
   EXPECT_THAT(with("call: \"m:f\", python: ./other"),
               HasSubstr("no Python interpreter \"./other\""));
   EXPECT_THAT(loading.messages("{transform: [python, tile], from: images}"),
-              HasSubstr("write it as a stage of its own"));
+              HasSubstr("write it as a separate stage"));
   EXPECT_TRUE(loading.describer.asked.empty());
 }
 

@@ -35,7 +35,7 @@ TEST(Ring, IsASumWithALinePerTerm) {
   EXPECT_EQ(sum_of(ring),
             "1536 = + 128 being written by augment (2 x 64) + 256 being read by train (1 x 256) + "
             "96 being read by test (3 x 32) + 256 queued for train + 128 ahead of a slow sample + "
-            "419 to work longer between wake-ups + 253 up to a multiple of 256");
+            "419 to work longer between wake-ups + 253 rounded up to a multiple of 256");
   EXPECT_EQ(ring.held, 736u);
 }
 
@@ -67,7 +67,7 @@ TEST(Ring, BuffersReplaceTheSlackAndAreRaisedToWhatStagesHold) {
   const RingSlots four = ring_of({"a", 1, 64}, {{"b", 1, 256}}, 800, 4);
   EXPECT_EQ(four.slots, 1024u);
   EXPECT_FALSE(four.buffers_raised);
-  EXPECT_EQ(four.terms.back().what, "asked for by buffers: 4");
+  EXPECT_EQ(four.terms.back().what, "requested by buffers: 4");
   const RingSlots one = ring_of({"a", 1, 64}, {{"b", 1, 256}}, 800, 1);
   EXPECT_TRUE(one.buffers_raised);
   EXPECT_EQ(one.slots, 768u);

@@ -43,8 +43,10 @@ TEST(DescribeProcess, GivesTheAnswerOfItsOwnDescriptor) {
 TEST(DescribeProcess, SaysWhatHappenedOtherwise) {
   EXPECT_EQ(failure(shell("echo one; echo two >&2; exit 3")), "exited with code 3: two");
   EXPECT_EQ(failure(shell("kill -9 $$")), "was killed by SIGKILL");
-  EXPECT_EQ(failure(shell("echo \"No module named 'brigade'\" >&2; exit 1")),
-            "has no package `brigade`");
+  EXPECT_EQ(
+      failure(shell("echo \"No module named 'brigade'\" >&2; exit 1")),
+      "has no package `brigade`; `pip install` it there, add it to PYTHONPATH, or name another "
+      "interpreter with `params: {python: PATH}`");
   StageQuestion nothing = shell("");
   nothing.command[0] = "/no/such/program";
   EXPECT_THAT(failure(nothing), HasSubstr("cannot execute /no/such/program"));
@@ -53,7 +55,10 @@ TEST(DescribeProcess, SaysWhatHappenedOtherwise) {
 TEST(DescribeProcess, EndsWhatTakesTooLongWithAllThatItStarted) {
   StageQuestion slow = shell("sleep 1000 & echo begun; sleep 1000");
   slow.timeout = 50ms;
-  EXPECT_EQ(failure(slow), "has not answered within 0.05 s");
+  EXPECT_EQ(
+      failure(slow),
+      "has not answered within 0.05 s; write `params: {import_timeout: 5m}` to wait longer for "
+      "its imports");
   // One that leaves a process behind has answered, nevertheless.
   EXPECT_EQ(failure(shell("sleep 1000 & eval \"echo yes >&$1\"")), "answered yes\n");
 }

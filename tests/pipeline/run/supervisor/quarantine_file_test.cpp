@@ -76,7 +76,7 @@ TEST(QuarantineFileName, IsAFileInTheWorkingDirectory) {
 }
 
 const std::vector<SkippedInputs> kLimit{{SkipReason::limit, 5, "beyond `limit:`"}};
-const std::vector<SkippedInputs> kFiles{{SkipReason::no_match, 2, "files that are no images"}};
+const std::vector<SkippedInputs> kFiles{{SkipReason::no_match, 2, "files that are not images"}};
 
 /// Two replicas of `a`, one each of `b` and `sink`.
 Plan two_sources() {
@@ -109,10 +109,11 @@ TEST(SourceCounts, ALineWhereSomethingIsDropped) {
   counts.ready(0, 10, kLimit);
   counts.ready(2, 10, kFiles);
   counts.say(lines);
-  EXPECT_EQ(lines.lines,
-            (std::vector<std::string>{
-                "note: source a: found 15, gives 10, skipped 5: 5 beyond `limit:`",
-                "warning: source b: found 12, gives 10, skipped 2: 2 files that are no images"}));
+  EXPECT_EQ(
+      lines.lines,
+      (std::vector<std::string>{
+          "note: source a: found 15, outputs 10, skipped 5: 5 beyond `limit:`",
+          "warning: source b: found 12, outputs 10, skipped 2: 2 files that are not images"}));
 }
 
 TEST(SourceCounts, ACacheWithALimitLeavesOutWhatIsBehindIt) {
@@ -139,7 +140,7 @@ TEST(SourceCounts, ACacheWithALimitLeavesOutWhatIsBehindIt) {
     } else {
       EXPECT_EQ(lines.lines,
                 (std::vector<std::string>{
-                    "note: source kept: found 100, gives 30, skipped 70: 70 beyond `limit:`"}));
+                    "note: source kept: found 100, outputs 30, skipped 70: 70 beyond `limit:`"}));
     }
   }
 }

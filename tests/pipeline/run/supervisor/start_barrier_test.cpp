@@ -120,7 +120,7 @@ TEST(StartBarrier, ZippedSourcesOfUnequalSizeShareAFrontOnly) {
 }
 
 TEST(StartBarrier, AnEmptySourceIsAnError) {
-  EXPECT_EQ(mistake({0, 0, 0, 0}), "source \"images\XX");
+  EXPECT_EQ(mistake({0, 0, 0, 0}), "source \"images\" has no samples; check its `params:`");
 }
 
 TEST(StartBarrier, MoreNumbersThanCanBeCountedAreAnError) {

@@ -136,7 +136,7 @@ TEST_F(FlatMapStage, MoreOrFewerOutputsThanTheContractAllowsShowInTheAudits) {
   const StageNumber free = run_->index("free");
   plan.stages[free].flat_map_outputs = 1;
   EXPECT_EQ(audit_failure(plan, run_->control()),
-            "stage free made 160 samples of 80, expected as many");
+            "stage free output 160 samples for 80 inputs, expected one for each");
   plan.stages[free].flat_map_outputs = 2;
   run_->queue("free", 0).watermark->level.value = 79;
   run_->queue("sink").watermark->level.value = 79;

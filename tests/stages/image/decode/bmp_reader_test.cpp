@@ -97,7 +97,7 @@ TEST_F(BmpReaderTest, SaysWhatIsWrong) {
             "convert the file to PNG");
   std::string many = write({.bits = 4});
   many[46] = 17;
-  EXPECT_EQ(error_of(many), "the BMP data cannot be read: its palette has 17 colours");
+  EXPECT_EQ(error_of(many), "the BMP data cannot be read: its palette has 17 colors");
   for (const BmpOptions& options : {BmpOptions{}, {.bits = 8}}) {
     std::string early = write(options);
     early[10] = options.bits == 8 ? 54 : 53;
@@ -159,7 +159,8 @@ TEST_F(PnmReaderTest, SaysWhatIsWrong) {
   EXPECT_EQ(error_of("P5 0 3 255\nabc"), "the PNM data cannot be read: a size in its header is 0");
   EXPECT_EQ(error_of("P5 1 1 70000\nabc"),
             "the PNM data cannot be read: its largest level is 70000");
-  EXPECT_EQ(error_of("P5 1 1 9\na"), "the PNM data cannot be read: a level is 97, at most 9");
+  EXPECT_EQ(error_of("P5 1 1 9\na"),
+            "the PNM data cannot be read: a level is 97, expected at most 9");
   EXPECT_EQ(error_of("P5 x"), "the PNM data cannot be read: expected a number");
   EXPECT_EQ(error_of("P5 99999999999 1 1\n"), "the PNM data cannot be read: a number is too large");
   EXPECT_EQ(error_of("P1 2 1 12"), "the PNM data cannot be read: expected 0 or 1");

@@ -43,7 +43,7 @@ TEST_F(DecodeChannelsTest, EveryChannelIsCutTurnedAndResizedAlike) {
 TEST_F(DecodeChannelsTest, AnotherNumberOfChannelsIsAnErrorOfTheFile) {
   const std::string rgb = write_png(photograph(8, 8));
   EXPECT_EQ(error_of(rgb, {{"channels", "4"}}),
-            "it has 3 channels; `channels: 4` accepts only files with 4 ; write `channels: all` to "
+            "it has 3 channels; `channels: 4` accepts only files with 4; write `channels: all` to "
             "accept any number, or `channels: 3` for RGB");
   const std::string gray = write_png(photograph(8, 8, 1), {.color_type = PNG_COLOR_TYPE_GRAY});
   EXPECT_TRUE(error_of(gray, {{"channels", "2"}}).starts_with("it has 1 channel; `channels: 2`"));

@@ -43,7 +43,7 @@ TEST(FileBytesTest, SaysWhatIsWrong) {
        {std::pair{8, 3}, std::pair{-1, 2}, std::pair{0, 0}, std::pair{11, 1}, std::pair{2, -1}})
     EXPECT_EQ(files.read(path, offset, size).error().message,
               "bytes " + std::to_string(offset) + " to " + std::to_string(offset) + " + " +
-                  std::to_string(size) + " are outside the file, which has 10");
+                  std::to_string(size) + " are outside the file, which has 10 bytes");
 }
 
 TEST(ByteOrderTest, ReadsBothOrdersAndNothingBeyondTheEnd) {

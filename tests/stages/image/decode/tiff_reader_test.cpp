@@ -302,7 +302,7 @@ TEST_F(TiffReaderTest, SaysWhatIsNotRead) {
             "1); expected gray, RGB or a palette with 1 to 16 bits; `channels: 4` reads its inks");
   for (const Channels channels : {Channels::rgb, Channels::stored})
     EXPECT_EQ(error_of(write({.photometric = PHOTOMETRIC_MINISBLACK, .samples = 33}), channels),
-              "it is a TIFF file with 33 channels; at most 32 are read");
+              "it is a TIFF file with 33 channels; at most 32 are supported");
   const std::string file = write({.compression = COMPRESSION_LZW});
   const auto with = [&file](std::uint16_t tag, std::uint16_t value) {
     const std::string entry{static_cast<char>(tag), static_cast<char>(tag >> 8), 3, 0, 1, 0, 0, 0};

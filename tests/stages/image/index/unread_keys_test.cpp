@@ -33,7 +33,7 @@ TEST(UnreadKeys, WithoutMembersNothingIsSaidOfThem) {
   UnreadKeys keys;
   EXPECT_EQ(keys.members_text(), "");
   keys.add_members({"x\ny"});
-  EXPECT_EQ(keys.members_text(), "reads no \"x\\ny\" of its keys");
+  EXPECT_EQ(keys.members_text(), "ignores the members \"x\\ny\" of its keys");
 }
 
 TEST(UnreadKeys, NamesMayBeAnything) {

@@ -55,7 +55,7 @@ TEST_F(IdxFileTest, EveryElementCodeIsKnown) {
 
 TEST_F(IdxFileTest, TheDataMustHaveTheLengthOfItsHeader) {
   EXPECT_EQ(error_of_bytes(sound_.substr(0, sound_.size() - 1)),
-            "ends after 11 bytes of data; its header says [3, 2, 2], which is 12");
+            "ends after 11 bytes of data; its header says [3, 2, 2], which is 12 bytes");
   EXPECT_EQ(error_of_bytes(sound_ + "x"),
             "contains 13 bytes of data; its header says [3, 2, 2], which is 12 bytes");
 }
@@ -63,10 +63,10 @@ TEST_F(IdxFileTest, TheDataMustHaveTheLengthOfItsHeader) {
 TEST_F(IdxFileTest, ALyingHeaderDoesNotAllocate) {
   EXPECT_EQ(error_of_bytes(idx_header(8, {0xffffffff, 0xffff, 0xffff}) + "x"),
             "ends after 1 bytes of data; its header says [4294967295, 65535, 65535], which is "
-            "18,446,181,123,756,261,375");
+            "18,446,181,123,756,261,375 bytes");
   EXPECT_EQ(error_of_bytes(idx_header(8, {0xffffffff, 0xffffffff, 0xffffffff}) + "x"),
             "ends after 1 bytes of data; its header says [4294967295, 4294967295, 4294967295], "
-            "which is 18,446,744,073,709,551,615");
+            "which is 18,446,744,073,709,551,615 bytes");
   const std::string packed = write_gzip(folder_ / "lying.gz", idx_header(8, {0xffffffff, 9}) + "x");
   EXPECT_TRUE(message_of(read_idx_file(packed))
                   .starts_with(packed + ": its header says [4294967295, 9], but the file has "));

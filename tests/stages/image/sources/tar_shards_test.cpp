@@ -76,7 +76,8 @@ TEST_F(TarShardsTest, NamesMembersThatNobodyReadsOnceAlsoOfAnIndexThatHolds) {
                                tar_member("c.other.txt", "x") + tar_end());
   const std::string index = folder_.path() / "index";
   std::this_thread::sleep_for(std::chrono::milliseconds(60));  // what is older counts as unchanged
-  const std::string said = "reads no .txt, .json of its keys; `extra: [txt, json]` gives bytes";
+  const std::string said =
+      "ignores the members .txt, .json of its keys; `extra: [txt, json]` outputs their bytes";
   const auto lines = [&](ParamTexts params, OpenContext context = {}) {
     std::vector<std::string> all = open(std::move(params), context).value()->reports.lines;
     std::erase_if(all, [](const std::string& line) { return line.starts_with("wrote the index"); });
@@ -85,7 +86,8 @@ TEST_F(TarShardsTest, NamesMembersThatNobodyReadsOnceAlsoOfAnIndexThatHolds) {
   for (int i = 0; i < 2; ++i)
     EXPECT_EQ(lines({{"index", index}}), std::vector<std::string>{said}) << i;
   EXPECT_EQ(lines({{"extra", "[txt]"}}),
-            std::vector<std::string>{"reads no .json of its keys; `extra: [json]` gives bytes"});
+            std::vector<std::string>{
+                "ignores the members .json of its keys; `extra: [json]` outputs their bytes"});
   EXPECT_EQ(lines({{"label", "cls;txt"}, {"extra", "[json]"}}), std::vector<std::string>{})
       << "all is asked for";
   OpenContext of_another;
