@@ -20,10 +20,7 @@ TEST(StreamedStores, AreOrderedAfterTheStagesCallAndBeforeTheWatermarkMoves) {
 
   support::NumberLine line;
   line.samples = line.epochs = 1;
-  GraphBuilder graph = support::number_graph(line);
-  support::RunLine run(graph);
-  support::Log log(1);
-  support::fill_number_line(run, line, log);
+  support::LoggedLine run(line);
   run.producers["numbers"] = [&](int) {
     return std::make_unique<support::LambdaProducer>(1,
                                                      [&](std::uint64_t, Outputs&) -> Result<Next> {

@@ -22,7 +22,6 @@ struct NumberLine {
   std::uint64_t epochs = 2;
   std::uint64_t batch = 0;  ///< of the sink; 0: it takes samples
   std::uint64_t slots = 0;  ///< task of `mix`; 0: auto
-  std::uint64_t producers = 1;
   std::uint64_t mixers = 1;
   std::uint64_t sinks = 1;
   bool batched_mix = false;
@@ -33,8 +32,8 @@ struct NumberLine {
 
   std::string text() const {
     return concat("samples ", samples, " epochs ", epochs, " batch ", batch, " slots ", slots,
-                  " producers ", producers, " mixers ", mixers, " sinks ", sinks, " batched_mix ",
-                  batched_mix, " drops ", drops, " drop_last ", drop_last);
+                  " mixers ", mixers, " sinks ", sinks, " batched_mix ", batched_mix, " drops ",
+                  drops, " drop_last ", drop_last);
   }
 };
 
@@ -81,7 +80,6 @@ inline GraphBuilder number_graph(const NumberLine& line) {
   graph.graph().epochs = line.epochs;
   ValidStage& numbers = graph.producer("numbers", {kValue});
   numbers.shuffle = line.shuffle;
-  numbers.replicas = line.producers;
   std::string last = "numbers";
   if (line.batched_mix && line.drops) {
     graph.transform("filter", {"numbers"}, {kValue});
@@ -117,6 +115,16 @@ inline void fill_number_line(RunLine& run, const NumberLine& line, Log& log) {
   run.stages["sink"] = [&log](int replica) { return make_logger(log, replica); };
 }
 
+/// A number line, and what its sink sees.
+struct LoggedLine : RunLine {
+  explicit LoggedLine(const NumberLine& line) : LoggedLine(line, number_graph(line)) {}
+  LoggedLine(const NumberLine& line, GraphBuilder graph)
+      : RunLine(std::move(graph)), log(static_cast<int>(line.sinks)) {
+    fill_number_line(*this, line, log);
+  }
+  Log log;
+};
+
 /// What the sink must see, call by call. `period`: P, from the plan.
 inline std::vector<Event> expected_calls(const NumberLine& line, std::uint64_t period) {
   std::vector<Event> calls;
@@ -124,7 +132,6 @@ inline std::vector<Event> expected_calls(const NumberLine& line, std::uint64_t p
   for (std::uint32_t epoch = 0; epoch < line.epochs; ++epoch) {
     const Permutation order(line.samples, line.seed, epoch);
     for (std::uint64_t first = 0; first < period; first += batch) {
-      if (line.batch > 0 && line.drop_last && first + batch > line.samples) continue;
       Event call;
       call.epoch = epoch;
       for (std::uint64_t index = first; index < std::min(first + batch, line.samples); ++index) {

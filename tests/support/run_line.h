@@ -81,7 +81,6 @@ class RunLine {
   std::map<std::string, std::function<std::unique_ptr<Producer>(int replica)>> producers;
   std::map<std::string, std::function<std::unique_ptr<Stage>(int replica)>> stages;
   KeepingReporter reporter;
-  int spins = 0;
   int restarts_max = 0;
   std::vector<SharedTensor> shared;  ///< of every replica
   /// Called when all threads run and the graph has started.
@@ -89,14 +88,15 @@ class RunLine {
 
   /// `adjust`: changes the plan before memory is laid out for it; `past`: gives it a point to
   /// resume from, whose lists are as long as the plan's.
-  explicit RunLine(GraphBuilder& graph, const std::function<void(Plan&)>& adjust = {},
-                   const std::function<void(const Plan&, ResumePoint&)>& past = {}) {
-    for (ValidStage& stage : graph.graph().stages) {
-      StageContract& contract = graph.type_of(stage.name).contract;
+  explicit RunLine(GraphBuilder graph, const std::function<void(Plan&)>& adjust = {},
+                   const std::function<void(const Plan&, ResumePoint&)>& past = {})
+      : graph_(std::move(graph)) {
+    for (ValidStage& stage : graph_.graph().stages) {
+      StageContract& contract = graph_.type_of(stage.name).contract;
       if (!contract.make_params) contract.make_params = [] { return std::make_shared<int>(); };
-      types_.push_back(&graph.type_of(stage.name));
+      types_.push_back(&graph_.type_of(stage.name));
     }
-    PlanResult planned = plan_graph(graph.build(), small_machine());
+    PlanResult planned = plan_graph(graph_.build(), small_machine());
     for (const PlanProblem& problem : planned.problems) ADD_FAILURE() << problem.message;
     plan_ = std::move(planned.plan);
     if (adjust) adjust(plan_);
@@ -149,7 +149,6 @@ class RunLine {
     };
     setup.shared.tensors = shared;
     setup.reporter = &reporter;
-    setup.spins = spins;
     return Replica(std::move(setup));
   }
 
@@ -225,6 +224,7 @@ class RunLine {
     }
   }
 
+  GraphBuilder graph_;
   ByStage<const StageType*> types_;
   Plan plan_;
   ResumePoint resume_;

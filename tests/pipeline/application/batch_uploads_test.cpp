@@ -216,9 +216,7 @@ TEST_P(BatchUploadsTest, AChildThatIsForkedCopiesNothingAndEnds) {
   expect_ids(copied, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, BatchUploadsTest, testing::Bool(), [](const auto& in_process) {
-  return in_process.param ? "Threads" : "Processes";
-});
+INSTANTIATE_TEST_SUITE_P(All, BatchUploadsTest, testing::Bool(), threads_or_processes);
 
 }  // namespace
 }  // namespace brigade

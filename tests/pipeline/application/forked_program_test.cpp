@@ -169,9 +169,7 @@ TEST_P(ForkingPrograms, AChildMayStartARunOfItsOwn) {
   expect_the_rest(16);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ForkingPrograms, testing::Bool(), [](const auto& in_process) {
-  return in_process.param ? "Threads" : "Processes";
-});
+INSTANTIATE_TEST_SUITE_P(All, ForkingPrograms, testing::Bool(), threads_or_processes);
 
 }  // namespace
 }  // namespace brigade

@@ -108,9 +108,7 @@ TEST_P(Guards, LeaveWhatWasWritten) {
   EXPECT_TRUE(run->wait().ok());
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Guards, testing::Bool(), [](const auto& in_process) {
-  return in_process.param ? "Threads" : "Processes";
-});
+INSTANTIATE_TEST_SUITE_P(All, Guards, testing::Bool(), threads_or_processes);
 
 }  // namespace
 }  // namespace brigade

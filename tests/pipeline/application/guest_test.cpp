@@ -1,5 +1,5 @@
-// A run is a guest in the program that starts it: it leaves nothing behind, however the program
-// ends, and what is the program's own stays as it is.
+// A run is a guest in the program that starts it: what is the program's own stays as it is. That it
+// leaves nothing behind, however the program ends: python/tests/programs_test.py.
 
 #include <brigade/pipeline.h>
 
@@ -72,6 +72,13 @@ std::string own_things() {
   return concat(text, "\n", std::filesystem::current_path().string(), "\n", mode);
 }
 
+std::set<std::string> shared_names() {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm"))
+    if (entry.path().string().find("brigade") != std::string::npos) names.insert(entry.path());
+  return names;
+}
+
 TEST(GuestRun, TouchesNothingOfTheProgram) {
   const Program program;
   const std::string before = own_things();
@@ -82,6 +89,7 @@ TEST(GuestRun, TouchesNothingOfTheProgram) {
     Output train = run->output("train");
     const std::optional<Batch> batch = train.next().value();
     EXPECT_EQ(own_things(), before);
+    EXPECT_EQ(shared_names(), std::set<std::string>{});  // memory has no name
     std::size_t ours = 0;
     for (const auto& [fd, flags] : descriptors()) {
       if (open.contains(fd)) continue;
@@ -104,71 +112,6 @@ TEST(GuestRun, ControlAChangeIsSeen) {
   EXPECT_NE(own_things(), before);
   sigaction(SIGCHLD, &action, nullptr);
   EXPECT_EQ(own_things(), before);
-}
-
-/// Processes whose parent is this one.
-std::set<int> children_of(int parent) {
-  std::set<int> children;
-  for (const int pid : numbers_in("/proc")) {
-    std::ifstream file(concat("/proc/", pid, "/stat"));
-    std::string text((std::istreambuf_iterator<char>(file)), {});
-    const std::size_t name = text.rfind(')');
-    int found = 0;
-    if (name == std::string::npos || name + 4 > text.size()) continue;
-    std::from_chars(text.data() + name + 4, text.data() + text.size(), found);
-    if (found == parent) children.insert(pid);
-  }
-  return children;
-}
-
-std::set<std::string> shared_names() {
-  std::set<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm"))
-    if (entry.path().string().find("brigade") != std::string::npos) names.insert(entry.path());
-  return names;
-}
-
-/// Reads a few batches, holds some, says so, and waits.
-[[noreturn]] void be_a_program(int said) {
-  const Program program;
-  auto run = program.start(kEndless, false);
-  Output train = run->output("train");
-  std::vector<Batch> held;
-  for (int i = 0; i < 3; ++i) held.push_back(*train.next().value());
-  static_cast<void>(!write(said, "x", 1));
-  for (;;) pause();
-}
-
-TEST(GuestRun, GoesWithAProgramThatIsKilled) {
-  int said[2];
-  ASSERT_EQ(pipe(said), 0);
-  const pid_t program = fork();
-  if (program == 0) be_a_program(said[1]);
-  char ready = 0;
-  ASSERT_EQ(read(said[0], &ready, 1), 1);
-  const std::set<int> workers = children_of(program);
-  EXPECT_EQ(workers.size(), 3u);
-  kill(program, SIGKILL);
-  waitpid(program, nullptr, 0);
-  const auto killed = std::chrono::steady_clock::now();
-  std::set<int> left = workers;
-  while (!left.empty() && std::chrono::steady_clock::now() - killed < std::chrono::seconds(30)) {
-    // Gone, or somebody else's number: nobody has them as a parent any more, nor as a name.
-    std::erase_if(left, [](int pid) {
-      std::ifstream file(concat("/proc/", pid, "/stat"));
-      std::string text((std::istreambuf_iterator<char>(file)), {});
-      const std::size_t name = text.rfind(')');
-      return name == std::string::npos || text[name + 2] == 'Z';
-    });
-  }
-  EXPECT_TRUE(left.empty());
-  RecordProperty("microseconds",
-                 static_cast<int>(std::chrono::duration_cast<std::chrono::microseconds>(
-                                      std::chrono::steady_clock::now() - killed)
-                                      .count()));
-  EXPECT_EQ(shared_names(), std::set<std::string>{});  // memory has no name
-  close(said[0]);
-  close(said[1]);
 }
 
 }  // namespace

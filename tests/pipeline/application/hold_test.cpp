@@ -12,10 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include <brigade/pipeline.h>
 #include <brigade/text.h>
-#include "tests/support/faulty_stages.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/support/program.h"
 
 namespace brigade {
 namespace {
@@ -34,28 +32,10 @@ std::string held_graph(std::string_view hold) {
 class HeldBatches : public testing::TestWithParam<bool> {
  protected:
   std::unique_ptr<brigade::Run> start(const std::string& yaml, const Events& events) {
-    auto pipeline = Pipeline::from_file(folder_.write("graph.yaml", yaml));
-    EXPECT_TRUE(pipeline.ok()) << pipeline.error().message;
-    auto run = pipeline->quiet().in_process(GetParam()).events(events).start(app_);
-    EXPECT_TRUE(run.ok()) << run.error().message;
-    return run ? std::move(*run) : nullptr;
-  }
-  /// Of a run that has ended: what was stalled.
-  static std::vector<Event> stalled_of(Events events) {
-    std::vector<Event> stalled;
-    while (auto event = events.next().value())
-      if (event->kind == EventKind::stalled) stalled.push_back(std::move(*event));
-    return stalled;
-  }
-  static void await_stalled(Events events) {
-    while (const auto event = events.next().value())
-      if (event->kind == EventKind::stalled) return;
+    return program_.start(yaml, GetParam(), &events);
   }
 
-  TemporaryFolder folder_;
-  char name_[8] = "program";
-  char* arguments_[1] = {name_};
-  App app_{1, arguments_, faulty_stage_types()};
+  const Program program_;
 };
 
 TEST_P(HeldBatches, AreNamedOnceThereAreTooMany) {
@@ -142,9 +122,7 @@ TEST_P(HeldBatches, AreNotWaitedForOnceTheRunIsStopped) {
   stops.join();
 }
 
-INSTANTIATE_TEST_SUITE_P(All, HeldBatches, testing::Bool(), [](const auto& in_process) {
-  return in_process.param ? "Threads" : "Processes";
-});
+INSTANTIATE_TEST_SUITE_P(All, HeldBatches, testing::Bool(), threads_or_processes);
 
 }  // namespace
 }  // namespace brigade

@@ -15,6 +15,7 @@
 
 #include <brigade/text.h>
 #include "tests/pipeline/application/feeding.h"
+#include "tests/support/message_of.h"
 
 namespace brigade {
 namespace {
@@ -84,8 +85,7 @@ TEST_P(Feeding, ASlotThatIsNotSubmittedIsADroppedSample) {
   const auto taken = all_values(run->output("results"));
   feeder.join();
   EXPECT_EQ(taken, given);
-  const auto waited = run->wait();
-  EXPECT_TRUE(waited.ok()) << waited.error().message;
+  EXPECT_EQ(message_of(run->wait()), "no error");
   EXPECT_EQ(nlohmann::json::parse(*run->summary_json())["results"]["end"]["samples"], given.size());
 }
 
@@ -232,8 +232,7 @@ TEST_P(Feeding, EpochsEndWhereTheProgramSaysSo) {
   EXPECT_EQ(seen, "0:0+8 0:8+5 2:0+8 3:0+2 ");
   feeder.join();
   EXPECT_FALSE(results.next()->has_value());
-  const auto waited = run->wait();
-  EXPECT_TRUE(waited.ok()) << waited.error().message;
+  EXPECT_EQ(message_of(run->wait()), "no error");
 }
 
 TEST_P(Feeding, TwoThreadsInAcquireAreRefused) {
@@ -249,25 +248,6 @@ TEST_P(Feeding, TwoThreadsInAcquireAreRefused) {
   first.join();
   second.join();
   EXPECT_EQ(refused, 1);
-}
-
-TEST_P(Feeding, RaggedSamplesHaveTheirShapes) {
-  auto run = start(
-      "stages:\n"
-      "  tasks: {producer: application, tensors: {x: {dtype: u8, shape: [<=4, 2]}}}\n"
-      "  results: {consumer: application, from: {stage: tasks, batch: 2}}\n");
-  Input tasks = run->input("tasks");
-  for (const std::int64_t rows : {3, 1}) {
-    auto slot = tasks.acquire();
-    EXPECT_FALSE((**slot)["x"].resize({5, 2}).ok());
-    EXPECT_TRUE((**slot)["x"].resize({rows, 2}).ok());
-    EXPECT_TRUE((**slot).submit().ok());
-  }
-  const auto taken = run->output("results").next();
-  ASSERT_TRUE(taken.ok() && *taken);
-  const auto shapes = (**taken)["x.shape"].as<std::int64_t>();
-  EXPECT_EQ(shapes[0], 3);
-  EXPECT_EQ(shapes[2], 1);
 }
 
 TEST_P(Feeding, AForkedChildIsRefused) {
@@ -289,9 +269,7 @@ TEST_P(Feeding, AForkedChildIsRefused) {
   EXPECT_EQ(all_values(run->output("results")), up_to(1));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Feeding, testing::Bool(), [](const auto& in_process) {
-  return in_process.param ? "Threads" : "Processes";
-});
+INSTANTIATE_TEST_SUITE_P(All, Feeding, testing::Bool(), threads_or_processes);
 
 }  // namespace
 }  // namespace brigade

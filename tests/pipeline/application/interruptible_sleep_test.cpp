@@ -100,9 +100,7 @@ TEST_P(Interruptions, WaitClosesNothingWhereTheAnswerIsYesAtOnce) {
   while (!run->wait().ok()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Interruptions, testing::Bool(), [](const auto& in_process) {
-  return in_process.param ? "Threads" : "Processes";
-});
+INSTANTIATE_TEST_SUITE_P(All, Interruptions, testing::Bool(), threads_or_processes);
 
 }  // namespace
 }  // namespace brigade

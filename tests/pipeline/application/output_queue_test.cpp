@@ -16,10 +16,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include <brigade/pipeline.h>
 #include <brigade/text.h>
-#include "tests/support/faulty_stages.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/support/message_of.h"
+#include "tests/support/program.h"
 
 namespace brigade {
 namespace {
@@ -40,14 +39,7 @@ std::string graph(const std::string& top = "", const std::string& more = "") {
 class Programs : public testing::TestWithParam<bool> {
  protected:
   std::unique_ptr<brigade::Run> start(const std::string& yaml) {
-    auto pipeline = Pipeline::from_file(folder_.write("graph.yaml", yaml));
-    if (!pipeline) return nullptr;
-    auto run = pipeline->quiet().in_process(GetParam()).start(app_);
-    EXPECT_TRUE(run.ok()) << run.error().message;
-    return run ? std::move(*run) : nullptr;
-  }
-  std::string start_failure(const std::string& yaml) {
-    return Pipeline::from_file(folder_.write("graph.yaml", yaml))->start(app_).error().message;
+    return program_.start(yaml, GetParam());
   }
   /// Of a batch: every element of sample i is its id.
   static std::vector<std::uint64_t> ids(const Batch& batch) {
@@ -67,26 +59,8 @@ class Programs : public testing::TestWithParam<bool> {
     return all;
   }
 
-  TemporaryFolder folder_;
-  char name_[8] = "program";
-  char* arguments_[1] = {name_};
-  App app_{1, arguments_, faulty_stage_types()};
+  const Program program_;
 };
-
-TEST_P(Programs, ReadAnEpochAtATime) {
-  auto run = start(graph("epochs: 2\n"));
-  Output train = run->output("train");
-  for (const std::uint64_t epoch : {0, 1}) {
-    std::size_t batches = 0;
-    for (const Batch& batch : train.epoch(epoch)) {
-      EXPECT_EQ(batch.epoch(), epoch);
-      ++batches;
-    }
-    EXPECT_EQ(batches, 63u);
-  }
-  EXPECT_FALSE(train.next()->has_value());
-  EXPECT_TRUE(run->wait().ok());
-}
 
 TEST_P(Programs, ReturnBatchesInAnyOrderOnAnyThread) {
   auto run = start(graph("epochs: 4\n", "    hold: 8\n"));
@@ -149,32 +123,18 @@ TEST_P(Programs, KeepBatchesBeyondTheEndOfTheRun) {
       kept.push_back(batch);  // the last two
       before.push_back(ids(batch));
     }
-    const auto waited = run->wait();
-    EXPECT_TRUE(waited.ok()) << waited.error().message;
+    EXPECT_EQ(message_of(run->wait()), "no error");
   }
   ASSERT_EQ(kept.size(), 2u);
   EXPECT_EQ(kept[1].size(), 8);
   for (std::size_t i = 0; i < kept.size(); ++i) EXPECT_EQ(ids(kept[i]), before[i]);
 }
 
-TEST_P(Programs, KeepBatchesOfARunThatWasEndedInTheMiddle) {
-  std::optional<Batch> kept;
-  std::vector<std::uint64_t> before;
-  {
-    auto run = start(graph("epochs: 1000\n"));
-    Output train = run->output("train");
-    kept = std::move(**train.next());
-    before = ids(*kept);
-  }
-  EXPECT_EQ(ids(*kept), before);
-}
-
 TEST_P(Programs, AnOutputThatIsNotThereSaysWhichAre) {
   auto run = start(graph("epochs: 1000\n"));
   EXPECT_FALSE(run->output("test").check().ok());
-  const auto nothing = run->output("test").next();
-  ASSERT_FALSE(nothing.ok());
-  EXPECT_EQ(nothing.error().message, "there is no output \"test\": the graph has train");
+  EXPECT_EQ(message_of(run->output("test").next()),
+            "there is no output \"test\": the graph has train");
   for (const Batch& batch : run->output("test")) ADD_FAILURE() << batch.size();
   EXPECT_EQ(run->wait().error().message, "there is no output \"test\": the graph has train");
 }
@@ -199,15 +159,13 @@ TEST_P(Programs, WhatIsClosedHoldsNobodyUp) {
   std::size_t batches = 0;
   for (const Batch& batch : train) batches += batch.size() > 0;
   EXPECT_EQ(batches, 2 * 63u);
-  const auto waited = run->wait();
-  EXPECT_TRUE(waited.ok()) << waited.error().message;
+  EXPECT_EQ(message_of(run->wait()), "no error");
   EXPECT_EQ(nlohmann::json::parse(*run->summary_json())["results"]["end"]["samples"], 2000);
 }
 
 TEST_P(Programs, WhatNobodyAsksForIsClosedByWait) {
   auto run = start(graph("epochs: 2\n", "  end: {consumer: count, from: work}\n"));
-  const auto waited = run->wait();
-  EXPECT_TRUE(waited.ok()) << waited.error().message;
+  EXPECT_EQ(message_of(run->wait()), "no error");
   EXPECT_THAT(run->output("train").next().error().message, HasSubstr("was closed by wait()"));
 }
 
@@ -226,8 +184,7 @@ TEST_P(Programs, ALoopEndsWithARunThatIsStopped) {
     EXPECT_GT(batch.size(), 0);
     if (++batches == 10) run->stop();
   }
-  const auto waited = run->wait();
-  EXPECT_TRUE(waited.ok()) << waited.error().message;
+  EXPECT_EQ(message_of(run->wait()), "no error");
   EXPECT_LT(batches, 63'000u);  // of 1000 epochs
 }
 
@@ -252,13 +209,6 @@ TEST_P(Programs, ReadTurnsToTheirEnds) {
   EXPECT_TRUE(run->wait().ok());
 }
 
-TEST_P(Programs, AShortBatchIsDroppedWhereAsked) {
-  auto run = start(graph("", "    drop_last: true\n"));
-  for (const Batch& batch : run->output("train")) EXPECT_EQ(batch.size(), 16);
-  const auto waited = run->wait();
-  EXPECT_TRUE(waited.ok()) << waited.error().message;
-}
-
 TEST_P(Programs, AnOutputBehindAnotherThatIsNotReadSaysSo) {
   auto run = start(graph("epochs: 1000\n", "  test: {consumer: application, from: work}\n"));
   Output train = run->output("train");
@@ -277,7 +227,7 @@ TEST_P(Programs, AnOutputBehindAnotherThatIsNotReadSaysSo) {
 }
 
 TEST_P(Programs, ALiveSourceMayPauseBesideAnOutputThatIsNotRead) {
-  const std::string fifo = folder_.path() / "live";
+  const std::string fifo = program_.folder().path() / "live";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   auto run = start("stages:\n  live: {producer: lines, params: {file: " + fifo +
                    "}, batch: 1}\n"
@@ -293,8 +243,7 @@ TEST_P(Programs, ALiveSourceMayPauseBesideAnOutputThatIsNotRead) {
     EXPECT_EQ(write(fd, "one\n", 4), 4);
     close(fd);
   });
-  const auto said = talk.next();
-  EXPECT_TRUE(said.ok()) << said.error().message;
+  EXPECT_EQ(message_of(talk.next()), "no error");
   speaker.join();
 }
 
@@ -314,18 +263,16 @@ TEST_P(Programs, TwoThreadsInNextAreRefused) {
   EXPECT_EQ(refused, 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Programs, testing::Bool(), [](const auto& in_process) {
-  return in_process.param ? "Threads" : "Processes";
-});
+INSTANTIATE_TEST_SUITE_P(All, Programs, testing::Bool(), threads_or_processes);
 
 struct Refusals : Programs {};
 
 TEST_P(Refusals, WhatAProgramCannotBe) {
-  EXPECT_THAT(start_failure(graph("", "    replicas: 2\n")),
+  EXPECT_THAT(program_.start_failure(graph("", "    replicas: 2\n")),
               HasSubstr("`replicas:` applies to stages that run in their own processes"));
-  EXPECT_THAT(start_failure(graph("checkpoint: {file: a.ckpt}\n")),
+  EXPECT_THAT(program_.start_failure(graph("checkpoint: {file: a.ckpt}\n")),
               HasSubstr("is a program, which saves its own state"));
-  EXPECT_THAT(start_failure(graph("", "  end: {consumer: count, from: work, hold: 2}\n")),
+  EXPECT_THAT(program_.start_failure(graph("", "  end: {consumer: count, from: work, hold: 2}\n")),
               HasSubstr("`hold:` applies to `consumer: application`"));
 }
 INSTANTIATE_TEST_SUITE_P(All, Refusals, testing::Values(false));

@@ -6,28 +6,18 @@
 #include <optional>
 #include <vector>
 
-#include <brigade/pipeline.h>
-#include "tests/support/faulty_stages.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/support/program.h"
 
 namespace brigade {
 namespace {
 
 using testing::HasSubstr;
 
-class PaddedEpochs : public testing::TestWithParam<bool> {
- protected:
+struct PaddedEpochs : testing::TestWithParam<bool> {
   std::unique_ptr<brigade::Run> start(const std::string& yaml) {
-    auto pipeline = Pipeline::from_file(folder_.write("graph.yaml", yaml));
-    auto run = pipeline->quiet().in_process(GetParam()).start(app_);
-    EXPECT_TRUE(run.ok()) << run.error().message;
-    return run ? std::move(*run) : nullptr;
+    return program_.start(yaml, GetParam());
   }
-
-  TemporaryFolder folder_;
-  char name_[8] = "program";
-  char* arguments_[1] = {name_};
-  App app_{1, arguments_, faulty_stage_types()};
+  const Program program_;
 };
 
 TEST_P(PaddedEpochs, TakeNothingOfTheWindow) {
@@ -70,9 +60,7 @@ TEST_P(PaddedEpochs, SayWhoHoldsTheMemoryThatTheyNeed) {
   EXPECT_EQ(train.next()->value().epoch(), 1u);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, PaddedEpochs, testing::Bool(), [](const auto& in_process) {
-  return in_process.param ? "Threads" : "Processes";
-});
+INSTANTIATE_TEST_SUITE_P(All, PaddedEpochs, testing::Bool(), threads_or_processes);
 
 }  // namespace
 }  // namespace brigade

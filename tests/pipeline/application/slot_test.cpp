@@ -26,20 +26,6 @@ class HeldSlots : public Feeding {
     return program_.start(fed_graph(concat("    chunk: 1\n    hold_timeout: ", hold_timeout, "\n")),
                           GetParam(), &events_);
   }
-  void await_stalled() const {
-    Events events = events_;
-    while (const auto event = events.next().value())
-      if (event->kind == EventKind::stalled) return;
-  }
-  /// Of a run that has ended.
-  std::vector<Event> stalled() const {
-    Events events = events_;
-    std::vector<Event> all;
-    while (auto event = events.next().value())
-      if (event->kind == EventKind::stalled) all.push_back(std::move(*event));
-    return all;
-  }
-
   const Events events_ = Events::open().value();
 };
 
@@ -62,7 +48,7 @@ TEST_P(HeldSlots, AreNamedOnceWhileAnInputWaitsForOne) {
     EXPECT_FALSE(tasks.acquire_for(milliseconds(10)).value().has_value());  // its own time
   }
   run.reset();
-  const auto told = stalled();
+  const auto told = stalled_of(events_);
   ASSERT_EQ(told.size(), 1u);
   EXPECT_EQ(told.front().level, EventLevel::warning);
   EXPECT_EQ(told.front().stage, "tasks");
@@ -83,7 +69,7 @@ TEST_P(HeldSlots, MayBeAnErrorAtOnce) {
     EXPECT_TRUE(tasks.acquire().value().has_value());
   }
   run.reset();
-  EXPECT_TRUE(stalled().empty());
+  EXPECT_TRUE(stalled_of(events_).empty());
 }
 
 // A second was the limit before the key.
@@ -92,7 +78,7 @@ TEST_P(HeldSlots, MayBeWaitedForLongerThanASecond) {
   Input tasks = run->input("tasks");
   std::optional<Slot> held = std::move(*tasks.acquire());
   std::thread releases([&] {
-    await_stalled();
+    await_stalled(events_);
     std::this_thread::sleep_for(milliseconds(2100));
     held.reset();
   });
@@ -107,7 +93,7 @@ TEST_P(HeldSlots, AreNotWaitedForOnceTheRunIsStopped) {
   Input tasks = run->input("tasks");
   const auto held = tasks.acquire();
   std::thread stops([&] {
-    await_stalled();
+    await_stalled(events_);
     run->stop();
     run->stop();
   });
@@ -117,9 +103,7 @@ TEST_P(HeldSlots, AreNotWaitedForOnceTheRunIsStopped) {
   EXPECT_FALSE(next->has_value());
 }
 
-INSTANTIATE_TEST_SUITE_P(All, HeldSlots, testing::Bool(), [](const auto& in_process) {
-  return in_process.param ? "Threads" : "Processes";
-});
+INSTANTIATE_TEST_SUITE_P(All, HeldSlots, testing::Bool(), threads_or_processes);
 
 }  // namespace
 }  // namespace brigade

@@ -9,11 +9,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include <brigade/pipeline.h>
 #include <brigade/text.h>
 #include "pipeline/state/run_state.h"
-#include "tests/support/faulty_stages.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/support/program.h"
 
 namespace brigade {
 namespace {
@@ -33,10 +31,9 @@ class States : public testing::TestWithParam<bool> {
  protected:
   Result<std::unique_ptr<brigade::Run>> try_start(const std::string& yaml,
                                                   std::optional<std::string> state = {}) {
-    auto pipeline = Pipeline::from_file(folder_.write("graph.yaml", yaml));
-    if (!pipeline) return pipeline.error();
-    if (state) pipeline->state(std::move(*state));
-    return pipeline->quiet().in_process(GetParam()).start(app_);
+    return program_.try_start(yaml, GetParam(), [&](Pipeline& pipeline) {
+      if (state) pipeline.state(std::move(*state));
+    });
   }
   std::unique_ptr<brigade::Run> start(const std::string& yaml,
                                       std::optional<std::string> state = {}) {
@@ -54,16 +51,14 @@ class States : public testing::TestWithParam<bool> {
     EXPECT_TRUE(state.ok()) << state.error().message;
     return state ? *state : "";
   }
-  /// At most `batches`; `held`: all of them.
-  static std::vector<std::string> read(Output& output, std::size_t batches,
-                                       std::vector<Batch>* held = nullptr) {
+  /// At most `batches`.
+  static std::vector<std::string> read(Output& output, std::size_t batches) {
     std::vector<std::string> seen;
     while (seen.size() < batches) {
       auto batch = output.next();
       EXPECT_TRUE(batch.ok()) << batch.error().message;
       if (!batch || !*batch) break;
       seen.push_back(text_of_batch(**batch));
-      if (held != nullptr) held->push_back(std::move(**batch));
     }
     return seen;
   }
@@ -76,10 +71,7 @@ class States : public testing::TestWithParam<bool> {
   }
 
   static constexpr std::size_t kAll = 1'000'000;
-  TemporaryFolder folder_;
-  char name_[8] = "program";
-  char* arguments_[1] = {name_};
-  App app_{1, arguments_, faulty_stage_types()};
+  const Program program_;
 };
 
 /// 100 samples an epoch, batches of 16: 7 of them, the last of 4.
@@ -91,23 +83,6 @@ std::string delayed(const std::string& top = "epochs: 2\n", const std::string& w
                 work,
                 "}\n"
                 "  train: {consumer: application, from: {stage: work, batch: 16}, hold: 4}\n");
-}
-
-TEST_P(States, CountWhatIsHeldAsGiven) {
-  const std::vector<std::string> all = whole(delayed());
-  auto run = start(delayed());
-  Output train = run->output("train");
-  std::vector<Batch> held;
-  std::vector<std::string> seen = read(train, 4, &held);  // the watermark is where it was
-  const std::string state = state_of(*run);
-  held.clear();
-  EXPECT_EQ(state_of(*run), state);
-  EXPECT_LT(state.size(), 1500u);
-  auto next = start(delayed(), state);
-  train = next->output("train");
-  EXPECT_EQ(state_of(*next), state) << "nothing was given yet";
-  for (const std::string& one : read(train, kAll)) seen.push_back(one);
-  EXPECT_EQ(seen, all);
 }
 
 TEST_P(States, CountOnWhatWasSkipped) {
@@ -193,9 +168,7 @@ TEST_P(States, AreGivenByRunsThatHaveFailed) {
   EXPECT_THAT(run->wait().error().message, HasSubstr("50"));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, States, testing::Bool(), [](const auto& in_process) {
-  return in_process.param ? "Threads" : "Processes";
-});
+INSTANTIATE_TEST_SUITE_P(All, States, testing::Bool(), threads_or_processes);
 
 struct StateRefusals : States {};
 
@@ -210,7 +183,7 @@ TEST_P(StateRefusals, AStateOfAnotherGraphIsNamed) {
 }
 
 TEST_P(StateRefusals, ASourceThatHasOtherSamplesIsNamed) {
-  const std::string list = folder_.write("list.csv", "a\n1\n2\n3\n4\n");
+  const std::string list = program_.folder().write("list.csv", "a\n1\n2\n3\n4\n");
   const std::string yaml =
       concat("stages:\n  numbers: {producer: csv, params: {file: ", list,
              ", columns: {value: a}}}\n"
@@ -221,7 +194,7 @@ TEST_P(StateRefusals, ASourceThatHasOtherSamplesIsNamed) {
   read(train, 2);
   const std::string state = state_of(*run);
   run.reset();
-  folder_.write("list.csv", "a\n1\n2\n3\n4\n5\n");
+  program_.folder().write("list.csv", "a\n1\n2\n3\n4\n5\n");
   run = start(yaml, state);
   train = run->output("train");
   read(train, kAll);
@@ -247,7 +220,7 @@ TEST_P(StateRefusals, DamagedBytesAreOneLine) {
 }
 
 TEST_P(StateRefusals, GraphsThatCannotBeResumedHaveNone) {
-  const std::string text = folder_.write("text", "a\nb\n");
+  const std::string text = program_.folder().write("text", "a\nb\n");
   const std::string stream =
       concat("stages:\n  text: {producer: lines, params: {file: ", text,
              "}}\n  train: {consumer: application, from: {stage: text, batch: 1}}\n");
@@ -277,15 +250,16 @@ TEST_P(StateRefusals, GraphsThatCannotBeResumedHaveNone) {
 
 TEST_P(StateRefusals, AStateAndACheckpointDoNotBothSayWhereToBegin) {
   const std::string state = state_of(*start(delayed()));
-  auto pipeline = Pipeline::from_file(folder_.write("graph.yaml", delayed()));
-  EXPECT_THAT(pipeline->quiet().state(state).resume().start(app_).error().message,
+  auto pipeline = Pipeline::from_file(program_.folder().write("graph.yaml", delayed()));
+  EXPECT_THAT(pipeline->quiet().state(state).resume().start(program_.app()).error().message,
               HasSubstr("a state and a checkpoint both set the start of the run"));
   std::string counted = delayed();
   counted.replace(counted.find("application"), 11, "count");
   counted.erase(counted.find(", hold: 4"), 9);
-  EXPECT_THAT(
-      refusal(concat("checkpoint: {file: ", folder_.path().string(), "/a.ckpt}\n", counted), state),
-      HasSubstr("a state and a checkpoint both set the start of the run"));
+  EXPECT_THAT(refusal(concat("checkpoint: {file: ", program_.folder().path().string(), "/a.ckpt}\n",
+                             counted),
+                      state),
+              HasSubstr("a state and a checkpoint both set the start of the run"));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, StateRefusals, testing::Values(true));

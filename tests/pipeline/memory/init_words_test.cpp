@@ -11,8 +11,7 @@ namespace {
 TEST(BeginAt, SetsTheWordsThatWatermarksDoNotSay) {
   support::NumberLine line;
   line.mixers = 2;
-  GraphBuilder graph = support::number_graph(line);
-  support::RunLine run(graph, {}, [](const Plan&, ResumePoint& resume) {
+  support::RunLine run(support::number_graph(line), {}, [](const Plan&, ResumePoint& resume) {
     for (ResumeIndexSpace& index_space : resume.index_spaces) index_space.start = 64;
     for (ResumeStage& stage : resume.stages) stage.epoch_ends_told = 1;
     resume.stages[1].quarantined = {SampleAddress{0, 70}.word()};

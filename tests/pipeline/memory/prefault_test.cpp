@@ -1,5 +1,6 @@
 #include "pipeline/memory/prefault.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 #include <mutex>
 
 #include "stages/detail/cache_file.h"
+#include "tests/support/message_of.h"
 #include "tests/support/small_plan.h"
 
 namespace brigade {
@@ -92,14 +94,20 @@ TEST(Prefault, StopsEarlyWhenItGoes) {
   EXPECT_LT(filled, plan.stages[0].ring.bytes);
 }
 
-TEST(Prefault, GivesACacheItsMemory) {
+/// images (20 of a MiB) -> kept, a cache -> sink; `file`: of the cache.
+Plan plan_of_cache(const std::string& file = "") {
   GraphBuilder graph;
   const Ports slots{{"image", u8, {1 << 20}}};
   graph.producer("images", slots).samples = 20;
   graph.transform("kept", {"images"}, slots).passed = {{"image", 0}};
   graph.type_of("kept").contract.cache = true;
+  if (!file.empty()) graph.stage("kept").param_values = {{"file", ParamValue::scalar(file)}};
   graph.consumer("sink", {"kept"});
-  const Plan plan = plan_of(graph);
+  return plan_of(graph);
+}
+
+TEST(Prefault, GivesACacheItsMemory) {
+  const Plan plan = plan_of_cache();
   ASSERT_EQ(plan.stages[1].cache.slots, 20u);
   const auto segments = SharedSegments::create(plan, {});
   ASSERT_TRUE(segments.ok());
@@ -110,14 +118,7 @@ TEST(Prefault, GivesACacheItsMemory) {
 }
 
 TEST(Prefault, LeavesTheFileOfACacheToTheDisk) {
-  GraphBuilder graph;
-  const Ports slots{{"image", u8, {1 << 20}}};
-  graph.producer("images", slots).samples = 20;
-  graph.transform("kept", {"images"}, slots).passed = {{"image", 0}};
-  graph.type_of("kept").contract.cache = true;
-  graph.stage("kept").param_values = {{"file", ParamValue::scalar("/data/kept.cache")}};
-  graph.consumer("sink", {"kept"});
-  const Plan plan = plan_of(graph);
+  const Plan plan = plan_of_cache("/data/kept.cache");
   const int file = memfd_create("kept", MFD_CLOEXEC);
   const std::uint64_t bytes = kCacheHeaderBytes + plan.stages[1].cache.bytes;
   ASSERT_EQ(ftruncate(file, static_cast<off_t>(bytes)), 0);
@@ -141,17 +142,9 @@ TEST(Prefault, LeavesTheFileOfACacheToTheDisk) {
 }
 
 TEST(Prefault, ACacheNeedsTheFileThatItNames) {
-  GraphBuilder graph;
-  const Ports slots{{"x", u8, {8}}};
-  graph.producer("numbers", slots).samples = 20;
-  graph.transform("kept", {"numbers"}, slots).passed = {{"x", 0}};
-  graph.type_of("kept").contract.cache = true;
-  graph.stage("kept").param_values = {{"file", ParamValue::scalar("/data/kept.cache")}};
-  graph.consumer("sink", {"kept"});
-  const Plan plan = plan_of(graph);
-  const auto made = SharedSegments::create(plan, {});
-  ASSERT_FALSE(made.ok());
-  EXPECT_NE(made.error().message.find("/data/kept.cache is not open"), std::string::npos);
+  const Plan plan = plan_of_cache("/data/kept.cache");
+  EXPECT_THAT(message_of(SharedSegments::create(plan, {})),
+              testing::HasSubstr("/data/kept.cache is not open"));
 }
 
 }  // namespace

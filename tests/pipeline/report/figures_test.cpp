@@ -13,10 +13,7 @@ using support::NumberLine;
 using support::RunLine;
 
 RunFigures figures_after(const NumberLine& line) {
-  GraphBuilder graph = support::number_graph(line);
-  RunLine run(graph);
-  Log log(static_cast<int>(line.sinks));
-  support::fill_number_line(run, line, log);
+  support::LoggedLine run(line);
   const auto ran = run.run();
   EXPECT_TRUE(ran.ok());
   return read_figures(run.plan(), {}, run.control(), monotonic_ns());
@@ -59,8 +56,7 @@ TEST(Figures, KnowWhenAConsumerHadItsFirstSample) {
 
 TEST(Figures, OfALineThatHasNotStartedAreZero) {
   const NumberLine line;
-  GraphBuilder graph = support::number_graph(line);
-  RunLine run(graph);
+  RunLine run(support::number_graph(line));
   const RunFigures figures = read_figures(run.plan(), {}, run.control(), monotonic_ns());
   EXPECT_EQ(figures.samples, 0u);
   EXPECT_EQ(figures.samples_expected, 0u);
@@ -70,8 +66,7 @@ TEST(Figures, OfALineThatHasNotStartedAreZero) {
 
 TEST(Figures, CountAWaitThatIsStillGoingOn) {
   const NumberLine line;
-  GraphBuilder graph = support::number_graph(line);
-  RunLine run(graph);
+  RunLine run(support::number_graph(line));
   auto& counters = live_counters(run.control(), run.stage("sink").first_replica);
   counters.wait_in_ns = 100;
   counters.waiting = static_cast<std::uint64_t>(Waiting::input);

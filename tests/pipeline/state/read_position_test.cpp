@@ -11,9 +11,7 @@ namespace {
 /// The sink of a line of 100 samples in 2 epochs, batches of 64; its watermark is moved by hand.
 class ReadPosition : public testing::Test {
  protected:
-  ReadPosition() : graph_(support::number_graph(line())), run_(graph_) {
-    set_end(run_.control(), 0, 100, 128, 2);
-  }
+  ReadPosition() : run_(support::number_graph(line())) { set_end(run_.control(), 0, 100, 128, 2); }
   static support::NumberLine line() {
     support::NumberLine line;
     line.samples = 100;
@@ -25,7 +23,6 @@ class ReadPosition : public testing::Test {
     return read_position(run_.plan(), run_.resume(), run_.control(), run_.index("sink"));
   }
 
-  GraphBuilder graph_;
   support::RunLine run_;
 };
 
@@ -89,13 +86,14 @@ TEST_F(ReadPosition, OfAShareOfAnEpochNamesThoseOfThatEpoch) {
 }
 
 TEST_F(ReadPosition, BeforeTheSourcesHaveOpenedItIsThatOfThePlan) {
-  GraphBuilder graph = support::number_graph(line());
-  support::RunLine run(graph, {}, [](const Plan& plan, ResumePoint& resume) {
-    resume.index_spaces[0].samples = 100;
-    resume.index_spaces[0].start = 128;
-    for (const StageNumber s : plan.stages.numbers())
-      if (plan.stages[s].kind == StageKind::consumer) resume.stages[s].queues[0].at = 128 + 64;
-  });
+  support::RunLine run(support::number_graph(line()), {},
+                       [](const Plan& plan, ResumePoint& resume) {
+                         resume.index_spaces[0].samples = 100;
+                         resume.index_spaces[0].start = 128;
+                         for (const StageNumber s : plan.stages.numbers())
+                           if (plan.stages[s].kind == StageKind::consumer)
+                             resume.stages[s].queues[0].at = 128 + 64;
+                       });
   const Position position =
       read_position(run.plan(), run.resume(), run.control(), run.index("sink"));
   EXPECT_EQ(position.queues, (std::vector<SamplePosition>{{1, 64}}));

@@ -12,7 +12,7 @@ namespace {
 /// The sink of a line of 100 samples in 2 epochs, batches of 64, as if it were a program's.
 class StateOfRun : public testing::Test {
  protected:
-  StateOfRun() : graph_(support::number_graph(line())), run_(graph_), plan_(run_.plan()) {
+  StateOfRun() : run_(support::number_graph(line())), plan_(run_.plan()) {
     set_end(run_.control(), 0, 100, 128, 2);
     plan_.stages[run_.index("sink")].type = kApplicationType;
   }
@@ -40,7 +40,6 @@ class StateOfRun : public testing::Test {
     return state ? *state : RunState();
   }
 
-  GraphBuilder graph_;
   support::RunLine run_;
   Plan plan_;
 };

@@ -84,57 +84,55 @@ TEST_F(Throttling, TheSubjectOfALineGoesWithIt) {
   EXPECT_EQ(sink.reports[1], (Report{3, Logged{"two", "channels"}}));
 }
 
+/// A pipe of packets; what comes out of it is a report each.
+struct PacketPipe {
+  int ends[2] = {-1, -1};
+  PacketPipe() { EXPECT_EQ(pipe2(ends, O_DIRECT), 0); }
+  ~PacketPipe() {
+    close(ends[0]);
+    close(ends[1]);
+  }
+  ReportContent next() const {
+    char packet[kReportBytesMax];
+    const ssize_t bytes = read(ends[0], packet, sizeof packet);
+    return parse_report({packet, static_cast<std::size_t>(bytes)}).value();
+  }
+};
+
 TEST(PipeSink, APacketIsAReport) {
-  int ends[2];
-  ASSERT_EQ(pipe2(ends, O_DIRECT), 0);
-  PipeSink sink(ends[1]);
+  const PacketPipe pipe;
+  PipeSink sink(pipe.ends[1]);
   sink.send({1, Logged{"one"}});
   sink.send({2, Done{}});
-  char packet[kReportBytesMax];
-  const ssize_t first = read(ends[0], packet, sizeof packet);
-  EXPECT_EQ(*parse_report({packet, static_cast<std::size_t>(first)}), ReportContent(Logged{"one"}));
-  const ssize_t second = read(ends[0], packet, sizeof packet);
-  EXPECT_EQ(*parse_report({packet, static_cast<std::size_t>(second)}), ReportContent(Done{}));
-  close(ends[0]);
-  close(ends[1]);
+  EXPECT_EQ(pipe.next(), ReportContent(Logged{"one"}));
+  EXPECT_EQ(pipe.next(), ReportContent(Done{}));
 }
 
 TEST(PipeSink, DoesNotWaitForRoomWhereItNeedNot) {
-  int ends[2];
-  ASSERT_EQ(pipe2(ends, O_DIRECT), 0);
-  PipeSink sink(ends[1]);
+  const PacketPipe pipe;
+  PipeSink sink(pipe.ends[1]);
   int sent = 0;
   while (sink.try_send({0, Reported{"loss", 0.1}})) ++sent;
   EXPECT_GT(sent, 1);
-  close(ends[0]);
-  close(ends[1]);
 }
 
 TEST(PipeSink, ReportsOfSeveralWritersDoNotMix) {
-  int ends[2];
-  ASSERT_EQ(pipe2(ends, O_DIRECT), 0);
+  const PacketPipe pipe;
   constexpr int kWriters = 4;
   constexpr int kEach = 500;
   std::vector<std::thread> writers;
   for (int w = 0; w < kWriters; ++w) {
     writers.emplace_back([&, w] {
-      PipeSink sink(ends[1]);
+      PipeSink sink(pipe.ends[1]);
       for (int i = 0; i < kEach; ++i)
         sink.send({w, Logged{concat(w, ' ', std::string(1 + (i * 37) % 3000, 'x'))}});
     });
   }
   int count[kWriters] = {};
-  for (int i = 0; i < kWriters * kEach; ++i) {
-    char packet[kReportBytesMax];
-    const ssize_t bytes = read(ends[0], packet, sizeof packet);
-    const auto report = parse_report({packet, static_cast<std::size_t>(bytes)});
-    ASSERT_TRUE(report.ok()) << report.error().message;
-    ++count[std::get<Logged>(*report).line.front() - '0'];
-  }
+  for (int i = 0; i < kWriters * kEach; ++i)
+    ++count[std::get<Logged>(pipe.next()).line.front() - '0'];
   for (int each : count) EXPECT_EQ(each, kEach);
   for (std::thread& writer : writers) writer.join();
-  close(ends[0]);
-  close(ends[1]);
 }
 
 struct ReplicaMain : testing::Test {

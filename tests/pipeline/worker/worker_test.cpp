@@ -8,7 +8,6 @@
 #include <functional>
 
 #include "pipeline/memory/shared_segments.h"
-#include "pipeline/plan/plan_json.h"
 #include "tests/support/small_plan.h"
 
 namespace brigade {
@@ -20,32 +19,6 @@ TEST(Worker, WhoseSupervisorHasGoneEndsAtOnce) {
   WorkerRole role;
   role.supervisor = 1;  // not the parent of the process that EXPECT_EXIT makes
   EXPECT_EXIT(run_worker(role, {}), testing::ExitedWithCode(0), "");
-}
-
-TEST(Worker, ThatCannotAttachSaysWhy) {
-  int ends[2];
-  ASSERT_EQ(pipe(ends), 0);
-  WorkerRole role;
-  role.number = 7;
-  role.report_fd = ends[1];
-  const MemoryFile plan =
-      MemoryFile::create_holding("brigade-plan", run_to_json(small_plan(), {})).value();
-  role.plan_fd = plan.fd();
-  role.control_fd = ends[0];  // no memory
-  EXPECT_EXIT(
-      {
-        role.supervisor = getppid();
-        run_worker(role, {});
-      },
-      testing::ExitedWithCode(1), "");
-  char packet[kReportBytesMax];
-  const ssize_t bytes = read(ends[0], packet, sizeof packet);
-  ASSERT_GT(bytes, 0);
-  const auto report = parse_report({packet, static_cast<std::size_t>(bytes)});
-  ASSERT_TRUE(report.ok());
-  EXPECT_THAT(std::get<Failed>(*report).message, HasSubstr("cannot map"));
-  close(ends[0]);
-  close(ends[1]);
 }
 
 // What a worker whose role has been changed says.
@@ -74,6 +47,11 @@ std::string refusal(const std::function<void(WorkerRole&)>& change, const StageT
   close(ends[1]);
   const auto report = parse_report({packet, static_cast<std::size_t>(bytes)});
   return std::get<Failed>(report.value()).message;
+}
+
+TEST(Worker, ThatCannotAttachSaysWhy) {
+  EXPECT_THAT(refusal([](WorkerRole& role) { role.control_fd = role.report_fd; }),  // no memory
+              HasSubstr("cannot map"));
 }
 
 TEST(Worker, WhoseRoleIsNotOfThePlanIsRefused) {

@@ -69,21 +69,6 @@ TEST_P(CBatches, HaveRaggedRowsInTheirOwnShapes) {
   brigade_batch_release(batch);
 }
 
-TEST_P(CBatches, MayBeWrittenWhereNobodyElseReads) {
-  const auto flags = [](const Opened& opened) {
-    brigade_batch* const batch = opened.take();
-    brigade_tensor data{};
-    data.size = sizeof data;
-    EXPECT_EQ(brigade_batch_find(batch, "data", &data), BRIGADE_OK);
-    if (data.flags & BRIGADE_WRITABLE) *static_cast<std::int64_t*>(data.data) = 1;
-    brigade_batch_release(batch);
-    return data.flags;
-  };
-  EXPECT_EQ(flags(Opened(graph_yaml(), GetParam())), unsigned{BRIGADE_WRITABLE});
-  const std::string counted = "  end: {consumer: count, from: work}\n";
-  EXPECT_EQ(flags(Opened(graph_yaml("", counted), GetParam())), 0u);
-}
-
 INSTANTIATE_TEST_SUITE_P(Of, CBatches, testing::Values(0, BRIGADE_IN_PROCESS),
                          [](const auto& value) { return value.param ? "Threads" : "Processes"; });
 

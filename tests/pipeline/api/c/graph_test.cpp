@@ -152,11 +152,5 @@ TEST_F(CGraphs, TheProgramMaySayItsRankAndALimit) {
   EXPECT_EQ(brigade_graph_plan(graph, this_program, &json), BRIGADE_ERROR_GRAPH);
 }
 
-TEST_F(CGraphs, AFileThatIsNotThereIsAnError) {
-  const char* const paths[] = {"/nowhere/graph.yaml"};
-  EXPECT_EQ(brigade_graph_from_files(paths, 1, &graph), BRIGADE_ERROR_GRAPH);
-  EXPECT_THAT(last_error(), HasSubstr("/nowhere/graph.yaml: no such file"));
-}
-
 }  // namespace
 }  // namespace brigade

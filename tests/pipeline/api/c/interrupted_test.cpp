@@ -8,11 +8,9 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
-#include <filesystem>
 #include <thread>
 
 #include "tests/pipeline/api/c/c_program.h"
-#include "tests/support/temporary_folder.h"
 
 namespace brigade {
 namespace {
@@ -131,56 +129,6 @@ TEST_P(CInterruptions, LeaveAnOutputAsItWas) {
     ++interrupted;
   }
   EXPECT_GT(interrupted, 0);
-}
-
-TEST_P(CInterruptions, EndTheWaitForTheEnd) {
-  const Opened opened(graph_yaml("epochs: 1000000\n"), asked_.options(GetParam()));
-  brigade_batch_release(opened.take());
-  asked_.yes_from = 0;
-  const char* json = nullptr;
-  EXPECT_EQ(brigade_run_wait(opened.run), BRIGADE_ERROR_INTERRUPTED);
-  EXPECT_THAT(last_error(), HasSubstr("the end of the run was interrupted"));
-  EXPECT_EQ(brigade_run_summary(opened.run, &json), BRIGADE_ERROR_INTERRUPTED);
-  EXPECT_EQ(json, nullptr);
-  brigade_batch_release(opened.take());  // it goes on
-  asked_.yes_from = INT32_MAX;
-  EXPECT_EQ(brigade_run_stop(opened.run), BRIGADE_OK);
-  EXPECT_EQ(brigade_run_stop(opened.run), BRIGADE_OK);
-  EXPECT_EQ(brigade_run_wait(opened.run), BRIGADE_OK) << last_error();
-  EXPECT_EQ(brigade_run_summary(opened.run, &json), BRIGADE_OK);
-}
-
-/// A worker program that makes no device's memory, and hangs.
-TEST(CInterruption, EndsTheStartWhileADevicesMemoryIsMade) {
-  const TemporaryFolder folder;
-  const std::string hangs = folder.write("maker", "#!/bin/sh\nexec sleep 1000\n");
-  std::filesystem::permissions(hangs, std::filesystem::perms::owner_all);
-  const brigade_app_options host{sizeof host, 0, nullptr, hangs.c_str()};
-  brigade_app* app = nullptr;
-  ASSERT_EQ(brigade_app_open(&host, &app), BRIGADE_OK) << last_error();
-  brigade_graph* graph = nullptr;
-  ASSERT_EQ(brigade_graph_from_text(
-                "stages:\n"
-                "  numbers: {producer: synthetic, params: {shape: [4], name: x}, batch: 20}\n"
-                "  up: {transform: to_device, from: numbers, params: {tensor: x}, batch: 20,"
-                " device: host, memory: device}\n"
-                "  down: {transform: from_device, from: up, params: {tensor: x}, batch: 20,"
-                " device: host}\n"
-                "  train: {consumer: application, from: down}\n",
-                "test", &graph),
-            BRIGADE_OK);
-  Asked asked;
-  asked.yes_from = 2;
-  const brigade_run_options options = asked.options(0);
-  brigade_run* run = nullptr;
-  EXPECT_EQ(brigade_run_start(graph, app, &options, &run), BRIGADE_ERROR_INTERRUPTED);
-  EXPECT_THAT(last_error(),
-              HasSubstr("up -> down: the run was stopped before the memory was allocated"));
-  EXPECT_EQ(asked.calls, 2);
-  EXPECT_EQ(asked.thread, std::this_thread::get_id());
-  EXPECT_EQ(run, nullptr);
-  brigade_graph_close(graph);
-  brigade_app_close(app);
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, CInterruptions, testing::Values(0, BRIGADE_IN_PROCESS),

@@ -1,4 +1,5 @@
-// A program in C reads a graph: the plain loop is C itself (plain_loop.c).
+// A program in C reads a graph: the plain loop is C itself (plain_loop.c). Epochs, ends, failures
+// and statistics are asked of programs in Python, which call the same functions.
 
 #include <brigade/c.h>
 #include <gmock/gmock.h>
@@ -6,10 +7,7 @@
 #include <unistd.h>
 
 #include <string>
-#include <thread>
 #include <utility>
-
-#include <nlohmann/json.hpp>
 
 #include "tests/pipeline/api/c/c_program.h"
 #include "tests/pipeline/api/c/plain_loop.h"
@@ -31,23 +29,6 @@ TEST_P(CPrograms, ReadEverySampleOfEveryEpoch) {
   EXPECT_EQ(seen.batches, 3 * 63u);
   EXPECT_EQ(seen.id_sum, 3u * 999 * 1000 / 2);
   EXPECT_EQ(seen.wrong, 0u);
-}
-
-TEST_P(CPrograms, ReadAnEpochAtATime) {
-  const Opened opened(graph_yaml("epochs: 2\n"), GetParam());
-  for (const std::uint64_t epoch : {0, 1}) {
-    std::size_t batches = 0;
-    brigade_batch* batch = nullptr;
-    while (brigade_output_next_in_epoch(opened.train, epoch, &batch) == BRIGADE_OK) {
-      brigade_batch_info info{};
-      info.size = sizeof info;
-      EXPECT_EQ(brigade_batch_describe(batch, &info), BRIGADE_OK);
-      EXPECT_EQ(info.epoch, epoch);
-      brigade_batch_release(batch);
-      ++batches;
-    }
-    EXPECT_EQ(batches, 63u);
-  }
 }
 
 /// Another run goes on where `begun` has come to, or with a later epoch.
@@ -149,41 +130,8 @@ TEST_P(CPrograms, ReadTheLinesOfARunThemselves) {
   EXPECT_THAT(text, HasSubstr("brigade: "));  // and the end of the file: nobody else has it
 }
 
-TEST_P(CPrograms, StopARunAndReadItsSummary) {
-  const Opened opened(graph_yaml("epochs: 1000000\n"), GetParam());
-  brigade_batch_release(opened.take());
-  const char* stats = nullptr;
-  EXPECT_EQ(brigade_run_stats(opened.run, &stats), BRIGADE_OK) << last_error();
-  const auto now = nlohmann::json::parse(stats);
-  EXPECT_EQ(now["end"], "running");
-  EXPECT_GT(now["stages"][0]["samples"], 0) << "which the batch was made of";
-  std::thread stopper([&] { EXPECT_EQ(brigade_run_stop(opened.run), BRIGADE_OK); });
-  brigade_batch* batch = nullptr;
-  while (brigade_output_next(opened.train, &batch) == BRIGADE_OK) brigade_batch_release(batch);
-  stopper.join();
-  EXPECT_EQ(brigade_run_wait(opened.run), BRIGADE_OK) << last_error();
-  const char* json = nullptr;
-  EXPECT_EQ(brigade_run_summary(opened.run, &json), BRIGADE_OK);
-  EXPECT_EQ(nlohmann::json::parse(json)["end"], "stopped");
-}
-
 INSTANTIATE_TEST_SUITE_P(Of, CPrograms, testing::Values(0, BRIGADE_IN_PROCESS),
                          [](const auto& value) { return value.param ? "Threads" : "Processes"; });
-
-TEST(CBadUse, AFailureIsTheErrorOfWait) {
-  const Opened opened(
-      "stages:\n"
-      "  numbers: {producer: synthetic, params: {count: 100, shape: [3]}}\n"
-      "  slow: {transform: delay, from: numbers, params: {fail_at: [10]}, batch: 4}\n"
-      "  train: {consumer: application, from: slow}\n");
-  brigade_batch* batch = nullptr;
-  brigade_status status = BRIGADE_OK;
-  while ((status = brigade_output_next(opened.train, &batch)) == BRIGADE_OK)
-    brigade_batch_release(batch);
-  EXPECT_EQ(status, BRIGADE_END);
-  EXPECT_EQ(brigade_run_wait(opened.run), BRIGADE_ERROR_RUN);
-  EXPECT_THAT(last_error(), HasSubstr("stage \"slow\""));
-}
 
 }  // namespace
 }  // namespace brigade

@@ -37,15 +37,6 @@ class CUploads : public testing::Test {
   brigade_upload* upload_ = nullptr;
 };
 
-TEST_F(CUploads, OfARunAndADeviceAreOpenedOnce) {
-  const Opened opened(graph_yaml());
-  open(opened);
-  brigade_uploads* again = nullptr;
-  ASSERT_EQ(brigade_run_uploads(opened.run, "host", BRIGADE_PIN_NO, &again), BRIGADE_OK);
-  EXPECT_EQ(brigade_uploads_report(again), brigade_uploads_report(uploads_));
-  brigade_uploads_close(again);
-}
-
 TEST_F(CUploads, RefuseWhatIsNotOfTheBatch) {
   const Opened opened(
       "stages:\n  numbers: {producer: synthetic, batch: 8, params: {count: 100, shape: [3], vary: "

@@ -110,7 +110,6 @@ TEST_F(Pooled, EventsOfTheDeadAreNotTakenForItsSuccessors) {
   ASSERT_TRUE(worker_pool->restart(1).ok());
   EXPECT_THAT(taken(), ElementsAre());
   EXPECT_EQ(worker_pool->running(), 3);
-  end_everybody();
 }
 
 TEST_F(Pooled, WhatCannotBeStartedAgainSaysWhy) {
@@ -124,7 +123,6 @@ TEST_F(Pooled, WhatCannotBeStartedAgainSaysWhy) {
   ASSERT_TRUE(worker_pool->restart(2).ok());  // it has passed
   EXPECT_THAT(taken(), ElementsAre());
   EXPECT_EQ(worker_pool->running(), 3);
-  end_everybody();
 }
 
 // vfork and exec take as long as they take.
@@ -147,7 +145,6 @@ TEST_F(Pooled, AStartThatTakesItsTimeHoldsUpNothing) {
   EXPECT_EQ(runner.started[3].role.name, "sink.0");
   EXPECT_EQ(runner.started[4].role.name, "sink.1");
   EXPECT_EQ(worker_pool->running(), 2);
-  end_everybody();
 }
 
 TEST_F(Pooled, WhoIsBeingStartedWhenAllAreEndedIsEndedTheMomentItIsThere) {
@@ -184,7 +181,6 @@ TEST_F(Pooled, AWorkerGetsOnlyTheRingsItReadsOrWrites) {
   EXPECT_THAT(runner.started[1].request.keep,
               ElementsAre(segments->control_fd(), segments->plan_fd(), reader.report_fd,
                           reader.rings[0].fd));
-  end_everybody();
 }
 
 TEST_F(Pooled, AWorkerKnowsWhoItIs) {
@@ -195,7 +191,6 @@ TEST_F(Pooled, AWorkerKnowsWhoItIs) {
   EXPECT_EQ(role.replica, 1);
   EXPECT_EQ(role.number, 2);
   EXPECT_EQ(role.supervisor, getpid());
-  end_everybody();
 }
 
 TEST_F(Pooled, SpinsOnlyWhereCoresAreFree) {
@@ -211,7 +206,6 @@ TEST_F(Pooled, ReportsAndOutputArrive) {
   runner.print(2, "o\n");
   EXPECT_THAT(taken(), ElementsAre("2 printed two"));
   EXPECT_THAT(taken(), ElementsAre());
-  end_everybody();
 }
 
 TEST_F(Pooled, WhatAProcessSentBeforeItEndedComesBeforeItsEnd) {
@@ -221,7 +215,6 @@ TEST_F(Pooled, WhatAProcessSentBeforeItEndedComesBeforeItsEnd) {
   runner.end(1, {Ending::Kind::exited, 0});
   EXPECT_THAT(taken(), ElementsAre("1 done", "1 printed last words", "1 exited with code 0"));
   EXPECT_EQ(worker_pool->running(), 2);
-  end_everybody();
 }
 
 TEST_F(Pooled, OneThatLeavesAChildBehindEndsAllTheSame) {
@@ -231,7 +224,6 @@ TEST_F(Pooled, OneThatLeavesAChildBehindEndsAllTheSame) {
   runner.end(1, {Ending::Kind::exited, 0});
   EXPECT_THAT(taken(), ElementsAre("1 printed bye", "1 exited with code 0"));
   close(held);
-  end_everybody();
 }
 
 TEST_F(Pooled, TheDeadComeFirstAndAreCollectedAfterTheirRepair) {
@@ -245,7 +237,6 @@ TEST_F(Pooled, TheDeadComeFirstAndAreCollectedAfterTheirRepair) {
   worker_pool->collect();
   EXPECT_TRUE(runner.started[1].reaped && runner.started[2].reaped);
   EXPECT_THAT(taken(), ElementsAre());
-  end_everybody();
 }
 
 TEST_F(Pooled, NonsenseInTheReportPipeIsDropped) {
@@ -253,7 +244,6 @@ TEST_F(Pooled, NonsenseInTheReportPipeIsDropped) {
   EXPECT_EQ(write(runner.started[0].reports, "nonsense", 8), 8);
   runner.report(0, {0, Logged{"me"}});
   EXPECT_THAT(taken(), ElementsAre("0 said me"));
-  end_everybody();
 }
 
 TEST_F(Pooled, AReportIsOfTheReplicaWhosePipeItCameThrough) {
@@ -263,7 +253,6 @@ TEST_F(Pooled, AReportIsOfTheReplicaWhosePipeItCameThrough) {
             static_cast<ssize_t>(forged.size()));
   runner.report(2, {1, Done{}});
   EXPECT_THAT(taken(), testing::UnorderedElementsAre("1 said I am the other one", "2 done"));
-  end_everybody();
 }
 
 TEST_F(Pooled, EndingAllKillsThoseThatStillRun) {
@@ -296,7 +285,6 @@ TEST_F(Pooled, ReadableWhenSomethingHappens) {
   EXPECT_EQ(poll(&ready, 1, 0), 0);
   runner.report(0, {0, Done{}});
   EXPECT_EQ(poll(&ready, 1, 1000), 1);
-  end_everybody();
 }
 
 StageType type_named(const std::string& name, const std::string& module) {

@@ -24,12 +24,6 @@ struct Threads : testing::Test {
   }
 };
 
-TEST_F(Threads, RunALine) {
-  const RunOutcome outcome = session.run(line_yaml("consumer: count, replicas: 3"));
-  EXPECT_EQ(outcome.failure, "");
-  EXPECT_EQ(outcome.summary.figures.samples, 1000u);
-}
-
 TEST_F(Threads, OneThatFailsEndsThemAll) {
   const RunOutcome outcome =
       session.run(line_yaml("consumer: faulty, params: {process: fail}, replicas: 2", 100'000));

@@ -28,6 +28,11 @@ struct RecoveryTest : testing::Test {
       stage.restart.degrade = degrade;
     }
   }
+  void begin(RestartSpec::Policy which = RestartSpec::Policy::on_failure, bool degrade = false) {
+    policy(which, degrade);
+    tallies.emplace(plan);
+    recovery.emplace(plan, control, *tallies);
+  }
   static DeadReplica sink(int replica) { return {1 + replica, 1, replica, true, true}; }
   Recovery::Decision die(Recovery& recovery, const Ending& ending, DeadReplica dead = sink(0),
                          std::int64_t now = 0) {
@@ -37,33 +42,34 @@ struct RecoveryTest : testing::Test {
     death.ending = ending;
     return recovery.died(dead, death, now);
   }
+  Recovery::Decision die(const Ending& ending, DeadReplica dead = sink(0), std::int64_t now = 0) {
+    return die(*recovery, ending, dead, now);
+  }
+  std::optional<RecoveryTallies> tallies;
+  std::optional<Recovery> recovery;
 };
 
 TEST_F(RecoveryTest, RepairsFirst) {
-  policy(RestartSpec::Policy::on_failure);
-  RecoveryTallies tallies(plan);
-  Recovery recovery(plan, control, tallies);
+  begin();
   const auto& table = control.stages[1].queues[0].table;
   table.word(0) = table.claimed(0, 1);
   live_counters(control, 1).waiting = static_cast<std::uint64_t>(Waiting::input);
-  EXPECT_EQ(die(recovery, kKilled).next, Next::restart);
+  EXPECT_EQ(die(kKilled).next, Next::restart);
   EXPECT_EQ(table.read(table.word(0), 0).state, TaskState::open);
   EXPECT_EQ(control.stages[1].repairs->value, 1u);
   EXPECT_EQ(live_counters(control, 1).waiting, static_cast<std::uint64_t>(Waiting::no));
 }
 
 TEST_F(RecoveryTest, WhoCannotBeStartedAgainIsTriedAgainWithinItsRestarts) {
-  policy(RestartSpec::Policy::on_failure);
-  RecoveryTallies tallies(plan);
-  Recovery recovery(plan, control, tallies);
-  die(recovery, kKilled);
+  begin();
+  die(kKilled);
   const std::string why = "out of processes";
   for (const std::int64_t delay_ms : {100, 200, 400, 800}) {
-    const auto decision = recovery.not_started(sink(0), why, 1'000);
+    const auto decision = recovery->not_started(sink(0), why, 1'000);
     EXPECT_EQ(decision.next, Next::restart);
     EXPECT_EQ(decision.restart_ns, 1'000 + delay_ms * 1'000'000);
   }
-  const auto last = recovery.not_started(sink(0), why, 1'000);
+  const auto last = recovery->not_started(sink(0), why, 1'000);
   EXPECT_EQ(last.next, Next::fail);
   EXPECT_EQ(event_text(last.event),
             "cannot restart stage \"sink\" replica 0: out of processes; it was restarted 5 times "
@@ -72,13 +78,11 @@ TEST_F(RecoveryTest, WhoCannotBeStartedAgainIsTriedAgainWithinItsRestarts) {
 }
 
 TEST_F(RecoveryTest, SaysWhatHappensNow) {
-  policy(RestartSpec::Policy::on_failure);
-  RecoveryTallies tallies(plan);
-  Recovery recovery(plan, control, tallies);
-  EXPECT_EQ(event_text(die(recovery, kKilled).event),
+  begin();
+  EXPECT_EQ(event_text(die(kKilled).event),
             "stage \"sink\" replica 0 was killed by SIGKILL (manually, or by the kernel: out of "
             "memory); restarted immediately (restart 1 of 5 within 30.0 s)");
-  const auto second = die(recovery, kKilled, sink(0), 1'000);
+  const auto second = die(kKilled, sink(0), 1'000);
   EXPECT_EQ(second.restart_ns, 1'000 + 100'000'000);
   EXPECT_EQ(event_text(second.event),
             "stage \"sink\" replica 0 was killed by SIGKILL (manually, or by the kernel: out of "
@@ -86,12 +90,10 @@ TEST_F(RecoveryTest, SaysWhatHappensNow) {
 }
 
 TEST_F(RecoveryTest, EachReplicaHasRestartsOfItsOwn) {
-  policy(RestartSpec::Policy::on_failure);
-  RecoveryTallies tallies(plan);
-  Recovery recovery(plan, control, tallies);
-  for (int i = 0; i < 5; ++i) EXPECT_EQ(die(recovery, kKilled).next, Next::restart);
-  EXPECT_EQ(die(recovery, kKilled, sink(1)).next, Next::restart);
-  const auto spent = die(recovery, kKilled);
+  begin();
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(die(kKilled).next, Next::restart);
+  EXPECT_EQ(die(kKilled, sink(1)).next, Next::restart);
+  const auto spent = die(kKilled);
   EXPECT_EQ(spent.next, Next::fail);
   EXPECT_EQ(event_text(spent.event),
             "stage \"sink\" replica 0 was killed by SIGKILL (manually, or by the kernel: out of "
@@ -100,22 +102,18 @@ TEST_F(RecoveryTest, EachReplicaHasRestartsOfItsOwn) {
 
 struct SavingSink : RecoveryTest {
   SavingSink() {
-    policy(RestartSpec::Policy::on_failure);
     plan.stages[1].saves = plan.stages[1].stateful = true;
-    tallies.emplace(plan);
-    recovery.emplace(plan, control, *tallies);
+    begin();
   }
-  std::optional<RecoveryTallies> tallies;
-  std::optional<Recovery> recovery;
 };
 
 TEST_F(SavingSink, TakesTheRunBackToItsCheckpoint) {
-  const auto first = die(*recovery, kKilled);
+  const auto first = die(kKilled);
   EXPECT_EQ(first.next, Next::resume);
   EXPECT_EQ(event_text(first.event),
             "stage \"sink\" replica 0 was killed by SIGKILL (manually, or by the kernel: out of "
             "memory); the run resumes from its last checkpoint (restart 1 of 5 within 30.0 s)");
-  EXPECT_EQ(die(*recovery, kKilled, sink(0), 1'000).restart_ns, 1'000 + 100'000'000);
+  EXPECT_EQ(die(kKilled, sink(0), 1'000).restart_ns, 1'000 + 100'000'000);
   Recovery of_the_next_run(plan, control, *tallies);
   for (int i = 2; i < 5; ++i) EXPECT_EQ(die(of_the_next_run, kKilled).next, Next::resume);
   EXPECT_EQ(die(of_the_next_run, kKilled).next, Next::fail) << "the budget is the command's";
@@ -123,7 +121,7 @@ TEST_F(SavingSink, TakesTheRunBackToItsCheckpoint) {
 
 TEST_F(SavingSink, EndsTheRunWhereAnotherStageWouldForget) {
   plan.stages[0].stateful = true;
-  const auto decision = die(*recovery, kKilled);
+  const auto decision = die(kKilled);
   EXPECT_EQ(decision.next, Next::fail);
   EXPECT_NE(event_text(decision.event).find(plan.stages[0].name + " would lose its state"),
             std::string::npos)
@@ -131,10 +129,8 @@ TEST_F(SavingSink, EndsTheRunWhereAnotherStageWouldForget) {
 }
 
 TEST_F(RecoveryTest, NeverEndsTheRun) {
-  policy(RestartSpec::Policy::never);
-  RecoveryTallies tallies(plan);
-  Recovery recovery(plan, control, tallies);
-  const auto decision = die(recovery, kCrashed);
+  begin(RestartSpec::Policy::never);
+  const auto decision = die(kCrashed);
   EXPECT_EQ(decision.next, Next::fail);
   EXPECT_EQ(event_text(decision.event), "stage \"sink\" replica 0 was killed by SIGSEGV");
 }
@@ -151,10 +147,8 @@ TEST_F(RecoveryTest, APlainExitIsRestartedByAlwaysOnly) {
 }
 
 TEST_F(RecoveryTest, DegradedTheOthersCarryOnAsLongAsThereAreAny) {
-  policy(RestartSpec::Policy::never, true);
-  RecoveryTallies tallies(plan);
-  Recovery recovery(plan, control, tallies);
-  const auto decision = die(recovery, kCrashed);
+  begin(RestartSpec::Policy::never, true);
+  const auto decision = die(kCrashed);
   EXPECT_EQ(decision.next, Next::carry_on);
   EXPECT_EQ(event_text(decision.event),
             "stage \"sink\" replica 0 was killed by SIGSEGV; the other replicas continue");
@@ -162,39 +156,33 @@ TEST_F(RecoveryTest, DegradedTheOthersCarryOnAsLongAsThereAreAny) {
   EXPECT_EQ(control.replicas[2].ack.value, 0u);
   DeadReplica last = sink(1);
   last.others_left = false;
-  EXPECT_EQ(die(recovery, kCrashed, last).next, Next::fail);
+  EXPECT_EQ(die(kCrashed, last).next, Next::fail);
 }
 
 TEST_F(RecoveryTest, TasksThatAreReservedCannotBeLeftToOthers) {
-  policy(RestartSpec::Policy::never, true);
   plan.stages[1].queues[0].fixed = true;
-  RecoveryTallies tallies(plan);
-  Recovery recovery(plan, control, tallies);
-  EXPECT_EQ(die(recovery, kCrashed).next, Next::fail);
+  begin(RestartSpec::Policy::never, true);
+  EXPECT_EQ(die(kCrashed).next, Next::fail);
 }
 
 TEST_F(RecoveryTest, WhatCannotOpenIsNotTriedAgain) {
-  policy(RestartSpec::Policy::on_failure);
-  RecoveryTallies tallies(plan);
-  Recovery recovery(plan, control, tallies);
+  begin();
   DeadReplica opening = sink(0);
   opening.was_ready = false;
-  const auto decision = die(recovery, kCrashed, opening);
+  const auto decision = die(kCrashed, opening);
   EXPECT_EQ(decision.next, Next::fail);
   EXPECT_EQ(event_text(decision.event),
             "stage \"sink\" replica 0 was killed by SIGSEGV while opening");
-  EXPECT_EQ(die(recovery, kKilled, opening).next, Next::restart);  // not its doing
+  EXPECT_EQ(die(kKilled, opening).next, Next::restart);  // not its doing
 }
 
 TEST_F(RecoveryTest, ASampleThatKillsTwiceIsInQuarantineBeforeItsTaskIsOpen) {
-  policy(RestartSpec::Policy::on_failure);
-  RecoveryTallies tallies(plan);
-  Recovery recovery(plan, control, tallies);
+  begin();
   const auto& table = control.stages[1].queues[0].table;
   for (int death = 1; death <= 2; ++death) {
     table.word(0) = table.claimed(0, 1);
     control.replicas[1].in_flight.value = 7;
-    const auto decision = die(recovery, kCrashed);
+    const auto decision = die(kCrashed);
     EXPECT_EQ(decision.next, Next::restart);
     EXPECT_EQ(
         event_text(decision.event).find("the sample has killed 2 workers and is quarantined") !=
@@ -258,15 +246,13 @@ TEST_F(RecoveryTest, TheCountOfMemoryKillsIsReadFirstOnlyWhereItDecides) {
 }
 
 TEST_F(RecoveryTest, AFullQuarantineEndsTheRun) {
-  policy(RestartSpec::Policy::on_failure);
-  RecoveryTallies tallies(plan);
-  Recovery recovery(plan, control, tallies);
+  begin();
   auto& quarantine = control.stages[1].quarantine;
   for (std::uint64_t number = 0; number < quarantine.capacity(); ++number)
     quarantine.append(1000 + number);
   for (int death = 1; death <= 2; ++death) {
     control.replicas[1].in_flight.value = 7;
-    const auto decision = die(recovery, kCrashed);
+    const auto decision = die(kCrashed);
     EXPECT_EQ(decision.next, death == 1 ? Next::restart : Next::fail);
     EXPECT_EQ(event_text(decision.event).find("; the quarantine is full: 64 samples") !=
                   std::string::npos,
@@ -276,16 +262,14 @@ TEST_F(RecoveryTest, AFullQuarantineEndsTheRun) {
 }
 
 TEST_F(RecoveryTest, AHundredKillsOverOneSampleEndTheRun) {
-  policy(RestartSpec::Policy::on_failure);
   for (PlanStage& stage : plan.stages) stage.restart.burst = 1'000'000;
-  RecoveryTallies tallies(plan);
-  Recovery recovery(plan, control, tallies);
+  begin();
   for (int i = 1; i < kKillsWithoutProgress; ++i) {
     control.replicas[1].in_flight.value = 7;
-    ASSERT_EQ(die(recovery, kKilled).next, Next::restart) << i;
+    ASSERT_EQ(die(kKilled).next, Next::restart) << i;
   }
   control.replicas[1].in_flight.value = 7;
-  const auto decision = die(recovery, kKilled);
+  const auto decision = die(kKilled);
   EXPECT_EQ(decision.next, Next::fail);
   EXPECT_NE(event_text(decision.event).find("a worker was killed on this sample 100 times"),
             std::string::npos)

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include <brigade/text.h>
+#include "tests/support/message_of.h"
 #include "tests/support/number_line.h"
 
 namespace brigade {
@@ -64,8 +65,7 @@ TEST(Replica, TellsItsStageEverythingAtOpen) {
     return stage;
   };
   Replica replica = run.make(run.index("mix"), 1);
-  const Result<void> result = replica.open();
-  ASSERT_TRUE(result.ok()) << result.error().message;
+  ASSERT_EQ(message_of(replica.open()), "no error");
   EXPECT_EQ(opened, 1);
   EXPECT_EQ(run.reporter.values()["opened"], "1");
   EXPECT_FALSE(replica.source_size().has_value());
@@ -74,8 +74,7 @@ TEST(Replica, TellsItsStageEverythingAtOpen) {
 TEST(Replica, BatchedStagesLearnTheirLargestBatch) {
   support::NumberLine line;
   line.batch = 64;
-  GraphBuilder graph = support::number_graph(line);
-  RunLine run(graph);
+  RunLine run(support::number_graph(line));
   run.stages["sink"] = [&](int) {
     auto stage = std::make_unique<support::LambdaStage>(
         [](const Inputs&, Outputs&) -> Result<Next> { return Next::emit; });
@@ -92,31 +91,25 @@ TEST(Replica, RefusesParametersThatDoNotFit) {
   GraphBuilder graph = graph_with_params("50");
   RunLine run(graph);
   run.stages["mix"] = [](int) { return support::make_mix(false); };
-  const Result<void> opened = run.make(run.index("mix"), 0).open();
-  ASSERT_FALSE(opened.ok());
-  EXPECT_EQ(opened.error().message,
+  EXPECT_EQ(message_of(run.make(run.index("mix"), 0).open()),
             "parameter \"speed\": expected a whole number from 1 to 9, "
             "found \"50\"");
 }
 
 TEST(Replica, AnExceptionAtOpenIsAnError) {
-  GraphBuilder graph = support::number_graph({});
-  RunLine run(graph);
+  RunLine run(support::number_graph({}));
   run.stages["sink"] = [](int) {
     auto stage = std::make_unique<support::LambdaStage>(
         [](const Inputs&, Outputs&) -> Result<Next> { return Next::emit; });
     stage->on_open = [](const OpenContext&) -> Result<void> { throw std::runtime_error("no GPU"); };
     return stage;
   };
-  const Result<void> opened = run.make(run.index("sink"), 0).open();
-  ASSERT_FALSE(opened.ok());
-  EXPECT_EQ(opened.error().message, "no GPU");
+  EXPECT_EQ(message_of(run.make(run.index("sink"), 0).open()), "no GPU");
 }
 
 /// Nobody makes its stage or producer, and nobody may take what it was to fill for filled.
 TEST(Replica, IsNotOpenedWhereTheRunEndsBeforeItsSharedTensorsAreThere) {
-  GraphBuilder graph = support::number_graph({});
-  RunLine run(graph);
+  RunLine run(support::number_graph({}));
   std::uint64_t words[2] = {};
   float values[2] = {};
   for (const bool fill : {false, true})
@@ -131,21 +124,6 @@ TEST(Replica, IsNotOpenedWhereTheRunEndsBeforeItsSharedTensorsAreThere) {
     EXPECT_TRUE(replica.close().ok()) << name;
   }
   EXPECT_EQ(words[1], 0u);
-}
-
-TEST(Replica, LimitShortensTheSource) {
-  for (const std::uint64_t limit : {0, 30, 1000}) {
-    GraphBuilder graph = support::number_graph({});
-    graph.stage("numbers").limit = limit;
-    RunLine run(graph);
-    run.producers["numbers"] = [](int) { return support::make_numbers(100); };
-    Replica replica = run.make(run.index("numbers"), 0);
-    ASSERT_TRUE(replica.open().ok());
-    EXPECT_EQ(replica.source_size(), limit == 30 ? 30u : 100u);
-    std::vector<SkippedInputs> behind;
-    if (limit == 30) behind = {{SkipReason::limit, 70, "omitted by `limit:`"}};
-    EXPECT_EQ(replica.skipped(), behind);
-  }
 }
 
 TEST(Replica, APartHasItsSamplesAndSaysWhereTheOthersAre) {
@@ -175,28 +153,8 @@ TEST(Replica, APartOfNothingIsRefused) {
   graph.stage("numbers").skip = 10;
   RunLine run(graph);
   run.producers["numbers"] = [](int) { return support::make_numbers(10); };
-  const Result<void> opened = run.make(run.index("numbers"), 0).open();
-  ASSERT_FALSE(opened.ok());
-  EXPECT_EQ(opened.error().message,
+  EXPECT_EQ(message_of(run.make(run.index("numbers"), 0).open()),
             "its source has 10 samples, but `skip:` and `split:` leave none of them");
-}
-
-TEST(Replica, WhatOtherRanksReadIsDropped) {
-  const SkippedInputs ranks{SkipReason::ranks, 6, "for the other ranks"};
-  const SkippedInputs rest{SkipReason::uneven, 1,
-                           "left over after division among the ranks (`uneven: drop`)"};
-  for (const Uneven uneven : {Uneven::pad, Uneven::drop}) {
-    GraphBuilder graph = support::number_graph({});
-    graph.graph().shard = {1, 3, uneven};
-    RunLine run(graph);
-    run.producers["numbers"] = [](int) { return support::make_numbers(10); };
-    Replica replica = run.make(run.index("numbers"), 0);
-    ASSERT_TRUE(replica.open().ok());
-    const bool drop = uneven == Uneven::drop;
-    EXPECT_EQ(replica.source_size(), drop ? 3u : 4u);
-    EXPECT_EQ(replica.skipped(),
-              drop ? (std::vector<SkippedInputs>{ranks, rest}) : std::vector<SkippedInputs>{ranks});
-  }
 }
 
 TEST(Replica, ASourceSaysWhatItDrops) {
@@ -208,8 +166,7 @@ TEST(Replica, ASourceSaysWhatItDrops) {
       return {{SkipReason::no_match, 2, std::string(1000, 'x')}, {SkipReason::blank, 0, "none"}};
     }
   };
-  GraphBuilder graph = support::number_graph({});
-  RunLine run(graph);
+  RunLine run(support::number_graph({}));
   run.producers["numbers"] = [](int) { return std::make_unique<Picky>(); };
   Replica replica = run.make(run.index("numbers"), 0);
   ASSERT_TRUE(replica.open().ok());
@@ -219,17 +176,13 @@ TEST(Replica, ASourceSaysWhatItDrops) {
 }
 
 TEST(Replica, AnEmptySourceIsAnError) {
-  GraphBuilder graph = support::number_graph({});
-  RunLine run(graph);
+  RunLine run(support::number_graph({}));
   run.producers["numbers"] = [](int) { return support::make_numbers(0); };
-  const Result<void> opened = run.make(run.index("numbers"), 0).open();
-  ASSERT_FALSE(opened.ok());
-  EXPECT_EQ(opened.error().message, "its source has no samples");
+  EXPECT_EQ(message_of(run.make(run.index("numbers"), 0).open()), "its source has no samples");
 }
 
 TEST(Replica, ASourceMakesTheEpochsLengthKnownBeforeItsFirstSlot) {
-  GraphBuilder graph = support::number_graph({});
-  RunLine run(graph);
+  RunLine run(support::number_graph({}));
   run.producers["numbers"] = [](int) { return support::make_numbers(100); };
   Replica replica = run.make(run.index("numbers"), 0);
   ASSERT_TRUE(replica.open().ok());
@@ -239,10 +192,7 @@ TEST(Replica, ASourceMakesTheEpochsLengthKnownBeforeItsFirstSlot) {
 
 TEST(Replica, ConsumersWaitForTheStart) {
   support::NumberLine line;
-  GraphBuilder graph = support::number_graph(line);
-  RunLine run(graph);
-  support::Log log;
-  support::fill_number_line(run, line, log);
+  support::LoggedLine run(line);
   ASSERT_TRUE(run.open_all().ok());
   run.control().phase->value.store(static_cast<std::uint64_t>(Phase::starting));
   Replica sink = run.make(run.index("sink"), 0);
@@ -256,33 +206,11 @@ TEST(Replica, ConsumersWaitForTheStart) {
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_FALSE(returned);
-  EXPECT_TRUE(log.events[0].empty());
+  EXPECT_TRUE(run.log.events[0].empty());
   abort_all(run.control());
   thread.join();
   EXPECT_TRUE(returned);
-  EXPECT_TRUE(log.events[0].empty());
-}
-
-TEST(Replica, AnAbortEndsEverybodyWhereverTheyWait) {
-  support::NumberLine line;
-  line.samples = 10'000;
-  line.mixers = 2;
-  GraphBuilder graph = support::number_graph(line);
-  RunLine run(graph);
-  support::Log log;
-  support::fill_number_line(run, line, log);
-  std::atomic<bool> aborted{false};
-  run.stages["sink"] = [&](int) {
-    return std::make_unique<support::LambdaStage>([&](const Inputs&, Outputs&) -> Result<Next> {
-      while (!aborted) std::this_thread::yield();  // everybody above is blocked by now, or soon
-      return Next::emit;
-    });
-  };
-  run.while_running = [&] {
-    abort_all(run.control());
-    aborted = true;
-  };
-  EXPECT_TRUE(run.run().ok());
+  EXPECT_TRUE(run.log.events[0].empty());
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ namespace {
 
 class Settle : public testing::Test {
  protected:
-  Settle() : graph_(support::number_graph({})), run_(graph_) {}
+  Settle() : run_(support::number_graph({})) {}
 
   std::string settle(const Result<Next>& answer, const std::string& stage) {
     const ReplicaContext context = run_.context(stage);
@@ -40,7 +40,6 @@ class Settle : public testing::Test {
     return settled.ok() ? "" : settled.error().message;
   }
 
-  GraphBuilder graph_;
   support::RunLine run_;
 };
 
@@ -80,10 +79,7 @@ struct Watch {
 std::uint64_t allocations_of(support::NumberLine line) {
   line.samples = 1000;
   line.epochs = 3;
-  GraphBuilder graph = support::number_graph(line);
-  support::RunLine run(graph);
-  support::Log log;
-  support::fill_number_line(run, line, log);
+  support::LoggedLine run(line);
   std::atomic<std::uint64_t> most{0};
   const auto note = [&most](Watch& watch) {
     const std::uint64_t now = watch.since_start();

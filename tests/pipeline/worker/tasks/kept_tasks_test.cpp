@@ -91,6 +91,11 @@ GraphBuilder keeping_graph(const NumberLine& line, std::uint64_t hold) {
   return graph;
 }
 
+struct KeepingLine : support::LoggedLine {
+  KeepingLine(const NumberLine& line, std::uint64_t hold)
+      : LoggedLine(line, keeping_graph(line, hold)) {}
+};
+
 /// A logging sink that does `keep` first.
 std::unique_ptr<Stage> keeping_sink(Log& log, int replica,
                                     std::function<Result<void>(const Inputs&)> keep) {
@@ -115,38 +120,15 @@ std::uint64_t period_of_kept(const RunLine& run, const NumberLine& line) {
   return epoch_period(line.samples, run.plan().index_spaces[0].multiple);
 }
 
-TEST(KeptTasks, AreShownInTheSameOrderAndFinishWhenTheirLeasesGo) {
-  for (const std::uint64_t hold : {1, 2, 5}) {
-    NumberLine line = kept_line();
-    line.drops = hold == 2;  // empty slots: each kept batch has scratch of its own
-    GraphBuilder graph = keeping_graph(line, hold);
-    RunLine run(graph);
-    Log log;
-    support::fill_number_line(run, line, log);
-    Releaser releaser;
-    run.stages["sink"] = [&](int replica) { return keeping_sink(log, replica, keep_in(releaser)); };
-    const Result<void> ran = run.run();
-    ASSERT_TRUE(ran.ok()) << ran.error().message;
-    support::expect_same_calls(log.calls("mix"), expected_calls(line, period_of_kept(run, line)));
-    EXPECT_EQ(releaser.out(), 0);  // the last epoch ends when all are back
-    EXPECT_LE(releaser.most(), static_cast<int>(hold));
-    EXPECT_EQ(run.audit("mix", "sink").leaked, 0);
-    EXPECT_EQ(run.audit("mix", "sink").dropped, 0);
-  }
-}
-
 TEST(KeptTasks, SeveralAreOutAtOnceAndNoMore) {
   const NumberLine line = kept_line();
-  GraphBuilder graph = keeping_graph(line, 3);
-  RunLine run(graph);
-  Log log;
-  support::fill_number_line(run, line, log);
+  KeepingLine run(line, 3);
   Releaser releaser;
   releaser.held_back = true;
   bool in_memory = true;
   run.stages["sink"] = [&](int replica) {
     auto memory = std::make_shared<InputMemory>();
-    auto sink = keeping_sink(log, replica, [&, memory](const Inputs& in) {
+    auto sink = keeping_sink(run.log, replica, [&, memory](const Inputs& in) {
       const auto* const at = static_cast<const std::byte*>(in["value"].data());
       in_memory &= at >= memory->data && at + in["value"].bytes() <= memory->data + memory->bytes;
       return keep_in(releaser)(in);
@@ -169,14 +151,11 @@ TEST(KeptTasks, SeveralAreOutAtOnceAndNoMore) {
 TEST(KeptTasks, TheEndOfAnEpochComesWhenAllOfItIsBackAndBeforeTheNextEpoch) {
   NumberLine line = kept_line();
   line.samples = 40;  // three batches, the last one short
-  GraphBuilder graph = keeping_graph(line, 8);
-  RunLine run(graph);
-  Log log;
-  support::fill_number_line(run, line, log);
+  KeepingLine run(line, 8);
   Releaser releaser;
   std::atomic<int> early{0};
   run.stages["sink"] = [&](int replica) {
-    auto sink = keeping_sink(log, replica, keep_in(releaser));
+    auto sink = keeping_sink(run.log, replica, keep_in(releaser));
     auto& lambda = static_cast<LambdaStage&>(*sink);
     lambda.on_epoch_end = [&, told = lambda.on_epoch_end](const EpochEnd& end) {
       early += releaser.out();
@@ -187,7 +166,7 @@ TEST(KeptTasks, TheEndOfAnEpochComesWhenAllOfItIsBackAndBeforeTheNextEpoch) {
   ASSERT_TRUE(run.run().ok());
   EXPECT_EQ(early, 0);
   std::uint32_t ends = 0;
-  for (const Event& event : log.events[0]) {
+  for (const Event& event : run.log.events[0]) {
     EXPECT_EQ(event.epoch, ends);
     if (event.is_end) ++ends;
   }
@@ -199,17 +178,14 @@ TEST(KeptTasks, TheEndOfAnEpochComesWhenAllOfItIsBackAndBeforeTheNextEpoch) {
 Result<void> run_to_device(bool keeps, const HostDeviceOptions& options = {}) {
   NumberLine line = kept_line();
   line.samples = keeps ? 500 : 5000;  // its ring is written anew many times
-  GraphBuilder graph = keeping_graph(line, 3);
-  RunLine run(graph);
-  Log log;
-  support::fill_number_line(run, line, log);
+  KeepingLine run(line, 3);
   const auto device = HostDevice::create(options);
   auto uploader = Uploader::create(device, Pin::no, {}).value();
   const auto memory = own<DeviceMemory>(device, device->allocate(1 << 20)).value();
   const auto compute = own<OwnedStream>(device, device->create_stream()).value();
   std::uint64_t copied = 0;
   run.stages["sink"] = [&](int replica) {
-    auto sink = keeping_sink(log, replica, [&](const Inputs& in) -> Result<void> {
+    auto sink = keeping_sink(run.log, replica, [&](const Inputs& in) -> Result<void> {
       const TensorView value = in["value"];
       BRIGADE_TRY(uploader->begin(compute.get()));
       BRIGADE_TRY(uploader->copy(memory.get() + copied, static_cast<const std::byte*>(value.data()),
@@ -229,7 +205,7 @@ Result<void> run_to_device(bool keeps, const HostDeviceOptions& options = {}) {
   std::vector<std::int64_t> shown;
   const auto* const values = reinterpret_cast<const std::int64_t*>(memory.get());
   back.assign(values, values + copied / sizeof(std::int64_t));
-  for (const Event& event : log.calls("mix"))
+  for (const Event& event : run.log.calls("mix"))
     shown.insert(shown.end(), event.values.begin(), event.values.end());
   EXPECT_EQ(back, shown);
   return {};
@@ -263,17 +239,14 @@ TEST(KeptTasks, ACopyThatFailsMidwayEndsTheRun) {
 
 TEST(KeptTasks, OfTheDeadAreGivenToASuccessorAndTheirLateLeasesDoNothing) {
   const NumberLine line = kept_line();
-  GraphBuilder graph = keeping_graph(line, 4);
-  RunLine run(graph);
+  KeepingLine run(line, 4);
   run.restarts_max = 1;
-  Log log;
-  support::fill_number_line(run, line, log);
   Releaser releaser;
   std::vector<Lease> of_the_dead;
   std::atomic<int> life{0};
   run.stages["sink"] = [&](int replica) {
     const bool first = life++ == 0;
-    return keeping_sink(log, replica, [&, first, calls = 0](const Inputs& in) mutable {
+    return keeping_sink(run.log, replica, [&, first, calls = 0](const Inputs& in) mutable {
       if (!first || calls < 10)
         releaser.add(in.keep());
       else
@@ -288,9 +261,8 @@ TEST(KeptTasks, OfTheDeadAreGivenToASuccessorAndTheirLateLeasesDoNothing) {
     while (life < 2) std::this_thread::yield();
     of_the_dead.clear();
   };
-  const Result<void> ran = run.run();
-  ASSERT_TRUE(ran.ok()) << ran.error().message;
-  std::vector<Event> calls = log.calls("mix");
+  ASSERT_EQ(message_of(run.run()), "no error");
+  std::vector<Event> calls = run.log.calls("mix");
   const auto same = [](const Event& a, const Event& b) {
     return a.samples.front().number == b.samples.front().number;
   };
@@ -303,13 +275,10 @@ TEST(KeptTasks, OfTheDeadAreGivenToASuccessorAndTheirLateLeasesDoNothing) {
 
 TEST(KeptTasks, ThatNeverComeBackDoNotHoldUpARunThatFails) {
   const NumberLine line = kept_line();
-  GraphBuilder graph = keeping_graph(line, 2);
-  RunLine run(graph);
-  Log log;
-  support::fill_number_line(run, line, log);
+  KeepingLine run(line, 2);
   std::vector<Lease> kept;
   run.stages["sink"] = [&](int replica) {
-    return keeping_sink(log, replica, [&](const Inputs& in) -> Result<void> {
+    return keeping_sink(run.log, replica, [&](const Inputs& in) -> Result<void> {
       kept.push_back(in.keep());
       return {};
     });
@@ -366,8 +335,7 @@ TEST(KeptTasks, ACheckpointStandsWhereTheStageDoes) {
   Releaser releaser;
   std::vector<std::uint64_t> saved;
   run.stages["sink"] = [&](int) { return std::make_unique<KeepingSaver>(run, releaser, saved); };
-  const Result<void> ran = run.run();
-  ASSERT_TRUE(ran.ok()) << ran.error().message;
+  ASSERT_EQ(message_of(run.run()), "no error");
   ASSERT_GE(saved.size(), 3u);
   EXPECT_EQ(saved.back(), 500u);
   EXPECT_EQ(*read_whole_file(file), "500");

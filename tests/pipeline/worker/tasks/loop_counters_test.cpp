@@ -21,8 +21,7 @@ class Counting : public testing::Test {
  protected:
   ReplicaCounters& words() { return run_.context("mix").counters(); }
 
-  GraphBuilder graph_ = support::number_graph({});
-  support::RunLine run_{graph_};
+  support::RunLine run_{support::number_graph({})};
   LoopCounters counters_{run_.context("mix")};
 };
 
@@ -60,15 +59,13 @@ TEST_F(Counting, ATaskCountsItsSlotsAndItsTimeWithoutTheWaitsInIt) {
 }
 
 TEST(SlotIo, ConsumersHaveNoWriter) {
-  GraphBuilder graph = support::number_graph({});
-  support::RunLine run(graph);
+  support::RunLine run(support::number_graph({}));
   EXPECT_FALSE(SlotIo(run.context("sink")).writer.has_value());
   EXPECT_TRUE(SlotIo(run.context("mix")).writer.has_value());
 }
 
 TEST(SlotIo, ReaderAndWriterTurnToTheSameTask) {
-  GraphBuilder graph = support::number_graph({});
-  support::RunLine run(graph);
+  support::RunLine run(support::number_graph({}));
   const auto producer = support::make_numbers(100);
   const auto work =
       make_producer_work(run.context("numbers"), *producer, Sampler(100, 128, false, 7));
@@ -82,8 +79,7 @@ TEST(SlotIo, ReaderAndWriterTurnToTheSameTask) {
 
 class Pause : public testing::Test {
  protected:
-  GraphBuilder graph_ = support::number_graph({});
-  support::RunLine run_{graph_};
+  support::RunLine run_{support::number_graph({})};
 };
 
 TEST_F(Pause, LastsAtMostAsLongAsItMayAndCountsSinceTheLastSample) {

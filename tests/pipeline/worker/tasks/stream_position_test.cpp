@@ -10,7 +10,7 @@ namespace {
 /// A stream in 3 epochs, whose shared memory is written by hand.
 class Place : public testing::Test {
  protected:
-  Place() : graph_(graph()), run_(graph_) {}
+  Place() : run_(graph()) {}
   static GraphBuilder graph() {
     GraphBuilder graph;
     graph.graph().epochs = 3;
@@ -25,7 +25,6 @@ class Place : public testing::Test {
     run_.queue("feed").watermark->level.value = level;
   }
 
-  GraphBuilder graph_;
   support::RunLine run_;
 };
 
