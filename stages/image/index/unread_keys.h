@@ -30,11 +30,11 @@ struct UnreadKeys {
   void add_members(const std::vector<std::string>& unread);
   void add(const UnreadKeys& other);
 
-  /// Read after the count: "keys with neither image nor label; extensions seen: image.jpg,
+  /// Read after the count: "keys with neither image nor label; extensions found: image.jpg,
   /// label.cls; `image: [image.jpg]`, `label: label.cls` reads them". Where that has more than
   /// `bytes_max` bytes, an extension is told once, and if need be without what reads it.
   std::string text(const TarFields& fields, std::size_t bytes_max) const;
-  /// "reads no .json, .txt of its keys; `extra: [json, txt]` gives bytes"; empty where all members
+  /// "ignores the members .json, .txt of its keys; `extra: ...` outputs them"; empty if all members
   /// of samples are read.
   std::string members_text() const;
 };
