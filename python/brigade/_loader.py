@@ -33,9 +33,10 @@ class Loader:
     stage to read; omit it if the graph has one `consumer: application`. `set`: as `--set`,
     {"vars.data": "/data"}. `epochs`: the most epochs (65,536); the graph's own `epochs:` has no
     effect. `hold`: how many batches the program may hold at once. `hold_timeout`: seconds that the
-    loop waits for one of them to be released, before a `HeldError` (1). `limit`: most samples of
-    every producer. `tensors`: "torch", "numpy" or "dlpack"; by default torch if it is imported,
-    otherwise NumPy if it is installed. `in_process`: threads instead of processes, for debuggers.
+    loop waits for one of them to be released, before a `HeldError` (1). `limit`: at most
+    so many samples of every producer. `tensors`: "torch", "numpy" or "dlpack"; by default torch
+    if it is imported, otherwise NumPy if it is installed. `in_process`: threads instead of
+    processes, for debuggers.
     `progress`: a tqdm bar for each epoch, if tqdm is installed. `rank`, `world_size`: the part of
     the samples that this process reads, rank 0 of 1 all of them; ranks of one divided model
     (tensor, pipeline parallel) pass the same numbers. By default, `shard:` of the graph,
