@@ -131,7 +131,7 @@ TEST(RankPlaceTest, IsWhatTheEnvironmentSays) {
   };
   EXPECT_EQ(place_of("2", "here", "29500"), "1/2 here:29500");
   EXPECT_EQ(place_of("1", "", ""), "1/1 :0");
-  EXPECT_THAT(place_of("2", "here", "70000"), HasSubstr("found \"here\" and \"70000\"; torchrun"));
+  EXPECT_THAT(place_of("2", "here", "70000"), HasSubstr("found \"here\" and \"70000\"; start"));
   EXPECT_THAT(place_of("2", "", "1"), HasSubstr("rank 1 of 2 needs MASTER_ADDR and MASTER_PORT"));
 }
 

@@ -143,8 +143,10 @@ TEST_F(ScriptedModelTest, ThatDoesNotFitIsSaid) {
   };
   EXPECT_EQ(of("return torch.matmul(x.flatten(1), self.weight.t())"), "none");
   EXPECT_EQ(of("return torch.matmul(x.flatten(1), self.weight.t().repeat(1, 2))"),
-            ": expected [1, 2] for one image [3, 8, 9], it gives [1, 4]; write `classes: 4`");
-  EXPECT_EQ(of("return x"), ": expected [1, 2] for one image [3, 8, 9], it gives [1, 3, 8, 9]");
+            ": expected [1, 2] for one image [3, 8, 9], but the model outputs [1, 4]; write "
+            "`classes: 4`");
+  EXPECT_EQ(of("return x"),
+            ": expected [1, 2] for one image [3, 8, 9], but the model outputs [1, 3, 8, 9]");
   EXPECT_EQ(of("return (x, x)"),
             ": expected [1, 2] for one image [3, 8, 9], but the model outputs a Tuple");
   const std::string fails = of("return torch.matmul(x, self.weight)");

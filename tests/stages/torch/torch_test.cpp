@@ -175,8 +175,8 @@ TEST(ShareParameters, SaysWhichShapeWouldFit) {
   const SharedTensor shared("w", DType::f32, {7}, {memory, memory->data(), nullptr, true, false});
   TwoTensors module;
   EXPECT_EQ(share_parameters(module, shared).error().message,
-            "shared tensor \"w\" has 7 elements of f32, and the module 8 of Float: give it "
-            "`shape: [8]` and that dtype");
+            "shared tensor \"w\" has 7 elements of f32, but the module has 8 of Float; write "
+            "`shape: [8]` and the dtype of the module");
   EXPECT_EQ(module.weights[0][0][0].item<float>(), 1) << "it is as it was";
 }
 
