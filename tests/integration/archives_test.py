@@ -72,8 +72,8 @@ class ArchivesThatAreResumed(Archives):
         other_label = [(9, *sample[1:]) if i == 3 else sample
                        for i, sample in enumerate(self.samples(1))]
         self.write_shard("s-1.tar", other_label)
-        self.assertIn("its source has different samples than at the checkpoint; restore them, or "
-                      "restart from scratch", self.refused())
+        self.assertIn("its source has different samples now than at the checkpoint; restore "
+                      "them, or restart from scratch", self.refused())
         (self.folder / "s-1.tar").write_bytes(before)  # the control
         self.summary(self.yaml, "--resume")
 

@@ -118,7 +118,8 @@ class Training(DeviceTest):
 
     def test_a_device_without_memory_is_said_before_the_first_sample(self):
         said = self.failure(self.train("host", "memory=1KiB"))
-        self.assertRegex(said, r"^failed: device host: device memory of .* does not fit: 1\.0 KiB")
+        self.assertRegex(said, r"^failed: device host: device memory of .* does not fit: the "
+                              r"limit is 1\.0 KiB")
         self.assertFalse((self.folder / "model.pt").exists())
 
 

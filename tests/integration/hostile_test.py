@@ -282,7 +282,7 @@ class Leases(ProgramTest):
                 ("nothing", (b"", plan, F_SEAL_SHRINK), "expected memory with contents"),
                 ("no seal", (control, plan, 0), "expected memory sealed against shrinking"),
                 ("another thing", (bytes(len(control)), plan, F_SEAL_SHRINK), "not a Brigade"),
-                ("too little", (control[:4096], plan, F_SEAL_SHRINK), "has .* bytes"),
+                ("too little", (control[:4096], plan, F_SEAL_SHRINK), "declares .* bytes"),
                 ("no plan", (control, b"[" * 100_000, F_SEAL_SHRINK), "nested deeper"),
                 ("all of it", (control, plan, F_SEAL_SHRINK), None)):  # the control
             with self.subTest(what=what):

@@ -151,7 +151,7 @@ class Sources(SourcesTest):
     def test_a_source_that_is_started_again_and_finds_other_samples_says_so(self):
         finished = self.kill_the_source(index=False).finish()
         self.assertEqual(finished.code, 1, finished.err)
-        self.assertIn("its source has different samples than when the run began", finished.err)
+        self.assertIn("its source has different samples now than when the run began", finished.err)
 
     def test_with_an_index_it_goes_on_with_the_samples_of_the_beginning(self):
         run = self.kill_the_source(index=True)

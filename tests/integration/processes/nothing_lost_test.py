@@ -68,7 +68,7 @@ class Sources(ProgramTest):
         archive(self.folder / "s.tar", members)
         why = ('keys with neither image nor label; `image: [jpg, image.jpg]`, `label: '
                'cls;label.cls` reads them')
-        text = f'found 40, gives 10, skipped 30: 30 {why}'
+        text = f'found 40, outputs 10, skipped 30: 30 {why}'
         finished = self.run_graph(self.LISTING)
         self.assertEqual(finished.code, 0, finished.err)
         self.assertIn(f"warning: source files: {text}", finished.err)
@@ -121,17 +121,17 @@ class Sources(ProgramTest):
         text = text.replace("tar_shards,", "tar_shards, replicas: 2,")
         loud = self.run_graph(text)
         self.assertEqual(loud.code, 0, loud.err)
-        self.assertEqual(loud.err.count("files: reads no"), 1, loud.err)
+        self.assertEqual(loud.err.count("files: ignores the members"), 1, loud.err)
         self.assertIn(said, loud.err)
-        self.assertNotIn("reads no", loud.out)
+        self.assertNotIn("ignores the members", loud.out)
         self.assertNotIn("skipped", loud.err)
         quiet = self.run_graph(text, "--quiet")
         self.assertEqual(quiet.code, 0, quiet.err)
-        self.assertNotIn("reads no", quiet.err + quiet.out)
+        self.assertNotIn("ignores the members", quiet.err + quiet.out)
         # The control: what the line says reads them.
         asked = self.run_graph(text.replace("tar'", "tar', extra: [json, txt]"))
         self.assertEqual(asked.code, 0, asked.err)
-        self.assertNotIn("reads no", asked.err)
+        self.assertNotIn("ignores the members", asked.err)
 
     def checked_and_run(self, text, members=None):
         """What both say."""
@@ -161,8 +161,8 @@ class Sources(ProgramTest):
             (checked, said), (ran, failed) = self.checked_and_run(text, members)
             self.assertEqual((checked, ran), (0, code), said + failed)
 
-        none = ("no samples; expected members such as KEY.jpg and KEY.cls, found 32 keys with "
-                "neither image nor label; extensions found: image.jpg, label.cls; `image: "
+        none = ("found no samples; expected members such as KEY.jpg and KEY.cls, found 32 keys "
+                "with neither image nor label; extensions found: image.jpg, label.cls; `image: "
                 "[image.jpg]`, `label: label.cls` reads them\n")
         refused(self.LISTING, keys(32, "image.jpg", "label.cls"), none)
         words = '000.cls: expected a whole number, found "dog"; write `labels: names` if '
