@@ -63,7 +63,7 @@ def main():
             ranks.init_process_group("gloo", rank=rank, world_size=world,
                                      timeout=datetime.timedelta(seconds=SECONDS))
         except RuntimeError as error:
-            return (f"rank {rank} of {world} has waited {SECONDS:g} s for the others: "
+            return (f"rank {rank} of {world} waited {SECONDS:g} s for the others: "
                     + str(error).split("\n")[0])
     loss = train(rank, world)
     if rank == 0:

@@ -41,16 +41,16 @@ std::string refusal(const std::function<void(WorkerRole&)>& change, const StageT
         run_worker(role, types);
       },
       testing::ExitedWithCode(1), "");
+  close(ends[1]);  // a worker that reports nothing is an end of the pipe
   char packet[kReportBytesMax];
   const ssize_t bytes = read(ends[0], packet, sizeof packet);
   close(ends[0]);
-  close(ends[1]);
   const auto report = parse_report({packet, static_cast<std::size_t>(bytes)});
   return std::get<Failed>(report.value()).message;
 }
 
 TEST(Worker, ThatCannotAttachSaysWhy) {
-  EXPECT_THAT(refusal([](WorkerRole& role) { role.control_fd = role.report_fd; }),  // no memory
+  EXPECT_THAT(refusal([](WorkerRole& role) { role.control_fd = dup(role.report_fd); }),
               HasSubstr("cannot map"));
 }
 
