@@ -141,8 +141,8 @@ class InputQueue : public std::enable_shared_from_this<InputQueue> {
   // Of whoever is in acquire().
   Standstill standstill_;
   std::int64_t acquire_until_ns_ = kForEver;
-  std::int64_t waits_since_ns_ = 0;       // for slots that are held; 0: it does not
-  std::int64_t held_look_ns_ = kForEver;  // when that wait is told, or too long
+  std::int64_t waits_since_ns_ = 0;       // start of the wait for held slots; 0: no wait
+  std::int64_t held_look_ns_ = kForEver;  // next time to check that wait
   bool wait_told_ = false;
 };
 

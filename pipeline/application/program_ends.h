@@ -21,7 +21,7 @@
 
 namespace brigade {
 
-/// A wait for what the program holds is told after it: threads that release soon are no news.
+/// A wait for held batches or slots is reported only after this time: short waits are normal.
 inline constexpr std::int64_t kHeldToldAfterNs = 100'000'000;
 
 class ProgramEnds {
