@@ -1,7 +1,6 @@
 #include "pipeline/application/input_queue.h"
 
 #include <algorithm>
-#include <chrono>
 #include <thread>
 #include <utility>
 
@@ -335,7 +334,7 @@ std::optional<Error> InputQueue::held_too_long() {
   if (now >= until)
     return Error{concat("input ", quote(stage().name), ": the program holds ", held_,
                         held_ == 1 ? " slot" : " slots", " that it has not submitted within ",
-                        hold_timeout_text(), ": ", holders()),
+                        hold_timeout_text(stage().hold_timeout_ns), ": ", holders()),
                  Refusal::held};
   const std::int64_t told = waits_since_ns_ + kHeldToldAfterNs;
   if (now >= told) tell_wait();
@@ -347,17 +346,13 @@ std::optional<Error> InputQueue::held_too_long() {
 /// Once for each input: a program that does it again knows.
 void InputQueue::tell_wait() {
   if (std::exchange(wait_told_, true)) return;
-  ends_->tell({.kind = EventKind::stalled,
-               .level = EventLevel::warning,
-               .stage = stage().name,
-               .message = concat("input ", quote(stage().name), " waits for the program to submit ",
-                                 "or drop slots, for at most ", hold_timeout_text(), ": it holds ",
-                                 holders())});
-}
-
-std::string InputQueue::hold_timeout_text() const {
-  return concat(
-      "`hold_timeout: ", print_duration(std::chrono::nanoseconds(stage().hold_timeout_ns)), "`");
+  ends_->tell(
+      {.kind = EventKind::stalled,
+       .level = EventLevel::warning,
+       .stage = stage().name,
+       .message = concat("input ", quote(stage().name), " waits for the program to submit ",
+                         "or drop slots, for at most ", hold_timeout_text(stage().hold_timeout_ns),
+                         ": it holds ", holders())});
 }
 
 /// Another thread that has read an output may be at work on its batch.

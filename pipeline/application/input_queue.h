@@ -97,7 +97,6 @@ class InputQueue : public std::enable_shared_from_this<InputQueue> {
   std::optional<Error> why_it_never_comes(const Attempt<SystemPolicy>& found);
   std::optional<Error> held_too_long();
   void tell_wait();
-  std::string hold_timeout_text() const;
   /// The slots that are held, where they were taken, and what to do.
   std::string holders() const;
   bool only_this_thread_reads() const;

@@ -1,7 +1,6 @@
 #include "pipeline/application/output_queue.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -198,9 +197,8 @@ Result<void> OutputQueue::wait_for(const Place& place, InterruptibleSleep& sleep
   if (!held || is_aborting(*context_.control)) return {};
   return Error{concat("output ", quote(stage().name), ": `hold: ", places_.size(),
                       "` is reached, counted from the oldest held batch, which was not released "
-                      "within `hold_timeout: ",
-                      print_duration(std::chrono::nanoseconds(stage().hold_timeout_ns)),
-                      "`: ", holders(), kRelease),
+                      "within ",
+                      hold_timeout_text(stage().hold_timeout_ns), ": ", holders(), kRelease),
                Refusal::held};
 }
 
@@ -214,9 +212,8 @@ void OutputQueue::tell_wait() {
        .level = EventLevel::warning,
        .stage = stage().name,
        .message = concat("output ", quote(stage().name), " waits for the program to release ",
-                         "a batch, for at most `hold_timeout: ",
-                         print_duration(std::chrono::nanoseconds(stage().hold_timeout_ns)),
-                         "`: the program holds ", held, " of `hold: ", places_.size(),
+                         "a batch, for at most ", hold_timeout_text(stage().hold_timeout_ns),
+                         ": the program holds ", held, " of `hold: ", places_.size(),
                          "`, counted from the oldest: ", holders(), kRelease)});
 }
 

@@ -5,11 +5,18 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
+#include <brigade/text.h>
 #include "base/io.h"
+#include "base/units.h"
 
 namespace brigade {
+
+std::string hold_timeout_text(std::int64_t ns) {
+  return concat("`hold_timeout: ", print_duration(std::chrono::nanoseconds(ns)), "`");
+}
 
 Result<std::shared_ptr<ProgramEnds>> ProgramEnds::create(Interrupted interrupted) {
   std::shared_ptr<ProgramEnds> made(new ProgramEnds(std::move(interrupted)));

@@ -23,6 +23,8 @@ namespace brigade {
 
 /// A wait for held batches or slots is reported only after this time: short waits are normal.
 inline constexpr std::int64_t kHeldToldAfterNs = 100'000'000;
+/// "`hold_timeout: 1s`", for messages about such waits.
+std::string hold_timeout_text(std::int64_t ns);
 
 class ProgramEnds {
  public:
