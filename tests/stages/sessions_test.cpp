@@ -52,12 +52,6 @@ namespace {
 
 using namespace testing_support;
 
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
-    text.replace(at, from.size(), to);
-  return text;
-}
-
 TensorType tensor_type(std::string_view text) {
   const auto [name, rest] = parted(text, " ");
   const auto [dtype, sizes] = parted(rest, "[");

@@ -13,6 +13,13 @@
 
 namespace brigade {
 
+/// Every occurrence, such as of a folder's path that differs from run to run.
+inline std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
+    text.replace(at, from.size(), to);
+  return text;
+}
+
 inline void expect_golden(const std::string& name, const std::string& text) {
   const std::filesystem::path path =
       std::filesystem::path(BRIGADE_SOURCE_DIR) / "tests" / "golden" / name;

@@ -27,7 +27,7 @@ Result<Shape> image_shape(const std::string& path, const IdxHeader& header) {
                         shape.rank() == 1 ? "; check that this is not the file of labels" : "")};
   Shape images = shape;
   if (shape.rank() == 3) images.push_back(1);
-  if (images.elements() == 0)
+  if (header.data_bytes() == 0)
     return Error{concat(path, ": holds no images: its shape is ", shape_text(shape))};
   return images;
 }

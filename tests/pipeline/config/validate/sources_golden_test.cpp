@@ -17,12 +17,6 @@
 namespace brigade {
 namespace {
 
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
-    text.replace(at, from.size(), to);
-  return text;
-}
-
 void make_files(const std::string& text, const TemporaryFolder& folder) {
   for (const std::string_view line : split(text, '\n')) {
     const auto file = strip_prefix(line, "#! file ");

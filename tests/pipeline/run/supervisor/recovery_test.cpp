@@ -231,15 +231,15 @@ TEST_F(RecoveryTest, TheCountOfMemoryKillsIsReadFirstOnlyWhereItDecides) {
   std::uint64_t count = 0;
   std::vector<std::uint64_t> repairs;  // when it was read
   const auto& repaired = control.stages[1].repairs->value;
-  RecoveryTallies tallies(plan, MemoryKills([&] {
-                            repairs.push_back(repaired.load());
-                            return count;
-                          }));
-  Recovery recovery(plan, control, tallies);
+  RecoveryTallies memory_kills(plan, MemoryKills([&] {
+                                 repairs.push_back(repaired.load());
+                                 return count;
+                               }));
+  Recovery decider(plan, control, memory_kills);
   for (int death = 1; death <= 2; ++death) {
     ++count;
     control.replicas[1].in_flight.value = 7;
-    die(recovery, kKilled);
+    die(decider, kKilled);
   }
   EXPECT_EQ(repairs, (std::vector<std::uint64_t>{0, 1, 1})) << "start, after 1, before 2";
   EXPECT_TRUE(control.stages[1].quarantine.contains(7));
