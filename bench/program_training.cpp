@@ -1,6 +1,6 @@
 // What torch_classifier does with configs/fashion_mnist.yaml, in a program's own loop: the same
 // model, optimizer, batches and order. Prints a line of JSON: what torch_classifier reports of the
-// last epoch, which is the same to the last bit. And the run's summary.
+// last epoch (bench/program.py compares them). And the run's summary.
 //
 //   program_training GRAPH EPOCHS LIMIT      LIMIT 0: all samples
 
