@@ -93,8 +93,8 @@ Result<void> CudaDriver::begin(int driver_min) {
   if (begun == cuda_status::kNoDevice) return {};
   if (begun == cuda_status::kDriverMismatch)
     return Error{
-        concat("the NVIDIA driver does not start: ", name_of(begun),
-               ": the version of the kernel module differs from that of ", kCudaLibrary,
+        concat("the NVIDIA driver does not start: ", name_of(begun), ": the kernel module and ",
+               kCudaLibrary, " have different versions",
                "; restart the machine, or run the container on a host with the same version")};
   if (begun != cuda_status::kSuccess)
     return Error{concat("the NVIDIA driver does not start: ", name_of(begun),

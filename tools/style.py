@@ -15,11 +15,11 @@ import sys
 
 import cpp_source
 from declarations import circles_of_c, dead_declarations, names_that_meet, own_includes
-from literals import literals
+from literals import docstrings, literals
 from sources import Problem, Source, included, load, within
-from style_tables import (BANNED, COLUMNS_MAX, FOUND_AS, FUNCTION_LINES_MAX, LIBRARIES, LINES_MAX,
-                          LINES_MAX_OF, NAMES_MAX, NAMES_MAX_OF, NO_LIBRARY, NO_TEST, PAGES,
-                          PAGE_WORDS, REFERENCE, REFUSED, ROOMS, SKIPPED_FOLDERS, TESTED,
+from style_tables import (BANNED, COLUMNS_MAX, DOCSTRINGS, FOUND_AS, FUNCTION_LINES_MAX, LIBRARIES,
+                          LINES_MAX, LINES_MAX_OF, NAMES_MAX, NAMES_MAX_OF, NO_LIBRARY, NO_TEST,
+                          PAGES, PAGE_WORDS, REFERENCE, REFUSED, ROOMS, SKIPPED_FOLDERS, TESTED,
                           TESTS_NAMES_MAX, TEXTS, TEXT_WORDS, WORDS, WRITTEN_PART)
 
 # --- rules: each takes (sources, root) and yields problems --------------------------------------
@@ -336,7 +336,9 @@ def header_words(sources, _root):
 
 def text_words(sources, _root):
     for source in sources:
-        for line, text in literals(source) if source.under(*TEXTS) else ():
+        texts = [*literals(source)] if source.under(*TEXTS) else []
+        texts += docstrings(source) if source.under(*DOCSTRINGS) else []
+        for line, text in texts:
             for pattern, instead in PAGE_WORDS + TEXT_WORDS:
                 if match := re.search(pattern, text):
                     yield Problem(source.path, line, "word", f"{match.group()!r}: {instead}")

@@ -325,8 +325,10 @@ PAGE_WORDS = (
 )
 # Where the first comment of a header avoids these words, too.
 REFERENCE = ("include", "base", "device", "transports", "stages", "pipeline", "python")
-# Where the texts in string literals avoid them, and these.
-TEXTS = ("pipeline",)
+# Where the texts in string literals avoid them, and these; and where docstrings do.
+TEXTS = ("include", "base", "device", "transports", "stages", "pipeline", "python/brigade",
+         "python/src")
+DOCSTRINGS = ("python/brigade",)
 TEXT_WORDS = (
     (r"\banew\b", "again, from scratch"),
     (r"\bmay be had\b", "is available"),

@@ -269,10 +269,19 @@ class Rules(unittest.TestCase):
         code = ('// whoever\n#include "base/whoever.h"\nauto a = f("begin\\nit\\n" "goes "\n'
                 '           "on", 1, R"(a picture)");\nauto b = "there is no file";\n')
         script = '"""Whoever."""\nA = f"{1} is no file"  # goes on\n\n\ndef f():\n    "goes on"\n'
-        self.fires(style.text_words, {"pipeline/a.cpp": code, "base/a.cpp": code,
-                                      "pipeline/a.py": script},
+        self.fires(style.text_words, {"pipeline/a.cpp": code, "bench/a.cpp": code,
+                                      "python/src/a.cpp": code, "pipeline/a.py": script,
+                                      "python/tests/a.py": script},
                    "pipeline/a.cpp:3: word: 'goes on'", "pipeline/a.cpp:4: word: 'picture'",
-                   "pipeline/a.py:2: word: 'is no ': is not a")
+                   "pipeline/a.py:2: word: 'is no ': is not a",
+                   "python/src/a.cpp:3: word: 'goes on'", "python/src/a.cpp:4: word: 'picture'")
+
+    def test_words_of_docstrings_are_the_fields(self):
+        script = ('"""First.\n\nThe ``picture``, which goes\non.\n"""\n\n\ndef f():\n'
+                  '    """It is refused."""\n    g()  # whoever\n\n\ndef g():\n    pass\n')
+        self.fires(style.text_words, {"python/brigade/a.py": script, "pipeline/a.py": script},
+                   "python/brigade/a.py:3: word: 'goes on'",
+                   "python/brigade/a.py:9: word: 'is refused': is rejected")
 
     def test_endings(self):
         self.fires(style.endings, {"base/a.cpp": "int a;"}, "no newline")

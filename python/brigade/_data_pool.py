@@ -125,10 +125,10 @@ class Pool:
     """Workers and their tasks. Several iterators may have tasks here: each gets its own batches, as
     they finish."""
 
-    def __init__(self, workers, prefetch, fixed, changes, parts=None, anew="", on_event=None):
+    def __init__(self, workers, prefetch, fixed, changes, parts=None, again="", on_event=None):
         """`fixed`: submit() chooses the worker of a task; otherwise the next free worker takes it.
         `parts`: data that workers need in addition to their tasks, inherited by a fork of the
-        program; None: each task names its Payload, and workers come from the server. `anew`: text
+        program; None: each task names its Payload, and workers come from the server. `again`: text
         for messages about a worker that replaces a dead one."""
         from ._data_worker import main
         self.process, self.is_forked = os.getpid(), parts is not None
@@ -147,7 +147,7 @@ class Pool:
                 poison.append(event.sample)
             if event.kind == "failed" and poison:
                 return None
-            return told_of(event, anew, forker.is_stopped(), bool(left))
+            return told_of(event, again, forker.is_stopped(), bool(left))
 
         log = EventLog(on_event, told, prints=True)
         made = _graph.read(_graph_of(workers, room, fixed, self._arena.descriptor, log.prints))

@@ -69,8 +69,8 @@ def _device_in_use():
 
 def _busy_thread():
     """Finds a busy thread. A thread that sleeps during several looks waits for work, as in pools of
-    OpenMP, OpenBLAS and gloo, progress bars and loggers. It holds no short lock, such as those of
-    allocators, and no GIL, which was free between the looks."""
+    OpenMP, OpenBLAS and gloo, progress bars and loggers. It holds no short lock, such as the locks
+    of allocators, and no GIL, which was free between the looks."""
     own, before = str(threading.get_native_id()), {}
     for seconds in _LOOKS_SECONDS:
         now = {name: _rest_of(name) for name in os.listdir("/proc/self/task") if name != own}

@@ -146,7 +146,8 @@ class Forker:
             pass  # the program has gone, or the run
 
     def _become_worker(self, orders):
-        """Waits for a byte of the run after the request: without it nobody knows this process."""
+        """Waits for a byte of the run after the request: without it, the run does not know
+        this process."""
         status = 1
         try:
             _brigade.end_with(self._parent)

@@ -88,7 +88,7 @@ def _sample_of(task, i):
 
 
 def _without_shapes(names):
-    """The names without those of tensors that hold the shapes of ragged tensors."""
+    """The names, without tensors that hold the shapes of ragged tensors."""
     return [one for one in names if not (one.endswith(".shape") and one[:-6] in names)]
 
 

@@ -1,7 +1,7 @@
 """Reads what _shared_columns.py has written: each `get(i)` makes the Python object of a value.
 
-A reader keeps those of the columns inside and the store, which knows none of them: no cycle of
-references keeps the memory.
+A reader refers to the readers of the columns inside it and to the store. The store refers to no
+reader, so that no cycle of references keeps the memory.
 """
 
 import pickle
@@ -144,7 +144,7 @@ class _Dicts:
 
 
 class _Contents:
-    """Arrays or tensors; those of one dtype and shape are one array."""
+    """Arrays or tensors; arrays of one dtype and shape are stored as one."""
 
     def __init__(self, store, about, count, begins):
         self._memory = store.memory

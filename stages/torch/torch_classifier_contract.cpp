@@ -90,8 +90,8 @@ void add_model(Contract<Params>& contract) {
              "file of initial weights: from torch.save(dict(model.state_dict()), FILE) or "
              "torch.jit.save, or a checkpoint")
       .param("new_head", &Params::new_head,
-             "initialize the last layer at random instead of from `weights`, for other classes "
-             "than those of the file");
+             "initialize the last layer at random instead of from `weights`, if the file's classes "
+             "differ");
 }
 
 void add_learning(Contract<Params>& contract) {

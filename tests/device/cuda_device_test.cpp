@@ -39,8 +39,8 @@ TEST(CudaDriver, OlderThanWhatIsNeededItIsRefused) {
 
 TEST(CudaDriver, SaysWhyItDoesNotBegin) {
   EXPECT_EQ(message_of(open_fake_cuda("fail=cuInit:803")),
-            "the NVIDIA driver does not start: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH: the version of "
-            "the kernel module differs from that of libcuda.so.1; restart the machine, or run the "
+            "the NVIDIA driver does not start: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH: the kernel "
+            "module and libcuda.so.1 have different versions; restart the machine, or run the "
             "container on a host with the same version");
   EXPECT_EQ(message_of(open_fake_cuda("fail=cuInit:34")),
             "the NVIDIA driver does not start: CUDA error 34; check `nvidia-smi` and `dmesg`; "

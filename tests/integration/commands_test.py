@@ -205,7 +205,7 @@ class Commands(ProgramTest):
         self.write_shard("a.tar", pictures, [3, -1, 3, 3, 3, 3])
         said, results = self.init_and_run("shards", trains=False)
         self.assertIn("the graph only counts batches: the number of classes is unknown: expected "
-                      "class numbers from 0, found the label -1; ", said)
+                      "class numbers from 0 to 999,999, found the label -1; ", said)
         self.assertEqual(results["count"]["samples"], 6)
 
     # --- sample

@@ -36,7 +36,8 @@ Result<CountedClasses> count_numbers(TellsLabels& labels, std::uint64_t samples)
     if (!label && !broken) broken = label.error();
     if (!label) continue;
     if (*label < 0 || *label >= kClassesCountedMax)
-      return Error{concat("expected class numbers from 0, found the label ", *label)};
+      return Error{concat("expected class numbers from 0 to ", format_count(kClassesCountedMax - 1),
+                          ", found the label ", *label)};
     largest = std::max(largest, *label);
   }
   if (largest < 0 && broken) return *std::move(broken);

@@ -187,7 +187,7 @@ std::string private_text(const Plan& plan) {
   return concat("\nprivate memory, at most\n", table.text(kIndent));
 }
 
-/// "100 of 330: 230 behind `limit:`", "100 in 2 batches".
+/// "100 of 330: 230 omitted by `limit:`", "100 in 2 batches".
 std::string samples_text(const std::vector<SourceAudit>& sources,
                          const std::vector<ConsumerEpoch>& consumers) {
   TextTable table({Align::left, Align::left});

@@ -81,9 +81,8 @@ void take_names(Validation& v, Draft& draft, const std::vector<NamedClass>& own,
   for (const auto& [name, place] : own) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     v.error(draft, type_span(draft),
-            concat(place, ": ", quote(name), " is not one of the ", names.size(), " classes of ",
-                   quote(source.stage.name),
-                   ", which number the labels of the whole graph: ", class_list(names)),
+            concat(place, ": ", quote(name), " is not a class of ", quote(source.stage.name),
+                   ", whose classes number the labels of the whole graph: ", class_list(names)),
             {"write `classes: FILE` at both, a file with one class name per line, or add a sample",
              concat("of each class to ", quote(source.stage.name))});
     return;

@@ -17,7 +17,7 @@ constexpr std::uint16_t kCompressions[] = {
     COMPRESSION_LZW,  COMPRESSION_ADOBE_DEFLATE, COMPRESSION_DEFLATE,   COMPRESSION_PACKBITS,
     COMPRESSION_JPEG, COMPRESSION_ZSTD,          COMPRESSION_LZMA};
 
-/// What people meet and is not read.
+/// What people meet and is not read, or not by every build of libtiff.
 struct Name {
   std::uint16_t value;
   std::string_view text;
@@ -68,11 +68,15 @@ Result<void> check_kind(const TiffLayout& in, bool configured, bool stored) {
     return Error{concat("it is a TIFF file with ", in.samples, " channels; at most ",
                         kPictureChannelsMax, " are supported")};
   const auto* const end = std::end(kCompressions);
-  if (std::find(std::begin(kCompressions), end, in.compression) == end || !configured)
-    return Error{concat("it is a TIFF file with the unsupported compression ", in.compression,
-                        named(kOtherCompressions, in.compression),
-                        "; expected none, LZW, deflate, PackBits, zstd, LZMA, JPEG or fax, as far "
-                        "as libtiff supports them; convert the file")};
+  const std::string compression = concat(in.compression, named(kOtherCompressions, in.compression));
+  if (std::find(std::begin(kCompressions), end, in.compression) == end)
+    return Error{concat("it is a TIFF file with the unsupported compression ", compression,
+                        "; expected none, LZW, deflate, PackBits, zstd, LZMA, JPEG or fax; "
+                        "convert the file")};
+  if (!configured)
+    return Error{concat("it is a TIFF file with the compression ", compression,
+                        ", which this build of libtiff does not support; convert the file, or "
+                        "use a libtiff that supports it")};
   return {};
 }
 

@@ -31,6 +31,11 @@ Result<std::string_view> parse_class_name(std::string_view text) {
   return name;
 }
 
+std::string not_a_class(std::string_view label, std::size_t classes, std::string_view file) {
+  return concat(quote(label), " is not one of the classes", file.empty() ? "" : " in ", file, " (",
+                classes, classes == 1 ? " class)" : " classes)");
+}
+
 Result<ClassNames> ClassNames::sorted(std::vector<std::string> names) {
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());

@@ -48,4 +48,8 @@ class ClassNames {
 /// characters.
 Result<std::string_view> parse_class_name(std::string_view text);
 
+/// The message about a label that is not one of `classes` names; `file`: where they are from, or
+/// empty.
+std::string not_a_class(std::string_view label, std::size_t classes, std::string_view file);
+
 }  // namespace brigade

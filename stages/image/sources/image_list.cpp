@@ -290,9 +290,8 @@ class ImageList : public Producer, public SkipsInputs, public TellsLabels {
     if (params_.has_names()) {
       const auto found = numbers_.find(text);
       if (found != numbers_.end()) return found->second;
-      const std::string& file = params_.classes.path;
-      return Error{concat(place(begin, layout().label), ": ", quote(text), " is not one of the ",
-                          classes_.size(), " classes", file.empty() ? "" : " in ", file)};
+      return Error{concat(place(begin, layout().label), ": ",
+                          not_a_class(text, classes_.size(), params_.classes.path))};
     }
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -283,8 +283,7 @@ class TarShards : public Producer, public SkipsInputs, public TellsLabels {
     const auto label = parse_class_name(*named);
     if (!label) return label.error().within(name);
     if (fields_.classes.empty() || index_.has_class(*label)) return changed;
-    return Error{concat(name, ": ", quote(*label), " is not one of the ", index_.class_count(),
-                        " classes in ", fields_.classes)};
+    return Error{concat(name, ": ", not_a_class(*label, index_.class_count(), fields_.classes))};
   }
 
   Result<void> put_extra(std::uint64_t index, std::size_t shard, std::size_t which, int fd,

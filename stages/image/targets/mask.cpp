@@ -102,7 +102,8 @@ class Mask : public Target {
 
 TargetType mask_target() {
   return target<Mask>(
-      Contract<Mask::Params>("mask", "A whole number per pixel; resizing creates no new values.")
+      Contract<Mask::Params>(
+          "mask", "An integer per pixel, such as a class; resizing creates no new values.")
           .param("name", &Mask::Params::name, "name of the tensor, [height, width(, channels)]")
           .param("fill", &Mask::Params::fill, -0x1p31, 0x1p31,
                  "value of pixels outside the image"));
