@@ -102,35 +102,20 @@ TEST(KernelsTest, ComputeWhatTheCpuDoesToTheBit) {
 #endif
   ASSERT_TRUE(has_kernels());
   Kernels kernels(made_driver(), kernel_image());
-  const std::int64_t pictures = 259;  // more than one launch
-  for (const DType dtype : {f32, f16, bf16}) {
+  for (const DType dtype : {f32, f16, bf16})
     for (const int orders : {0, 1, 2, 3}) {
       asked = {};
       asked.runs = true;
-      const int channels = orders == 3 ? 6 : 3;  // with some that no table has
-      Normalization to = pictures_of(65, 72, channels);
-      to.planes = orders % 2 == 1;
-      to.channels_last = orders / 2 == 1;
-      to.dtype = dtype;
-      to.pad = 3;
-      to.cut_height = 68;  // two blocks for a picture
-      to.cut_width = 61;
-      std::vector<Cut> cuts;
-      for (std::uint64_t id = 0; id < pictures; ++id)
-        cuts.push_back(random_cut(to, 0.5, Philox(1, 2, 3, id)));
-      const auto levels = made_levels(pictures * 65 * 72 * to.channels, 5);
-      const auto values = static_cast<std::size_t>(pictures * 68 * 61 * to.channels);
-      std::vector<std::byte> by_cpu(values * dtype_bytes(dtype) + 8);
-      std::vector<std::byte> by_kernel = by_cpu;
-      ASSERT_TRUE(normalize(to, cuts, levels.data(), by_cpu.data()).ok());
+      const KernelCase one(dtype, orders, 259, 3);  // more than one launch
+      std::vector<std::byte> by_kernel(one.by_cpu.size());
       ASSERT_TRUE(
-          launch_normalize(kernels, to, cuts, levels.data(), by_kernel.data(), nullptr).ok());
+          launch_normalize(kernels, one.to, one.cuts, one.levels.data(), by_kernel.data(), nullptr)
+              .ok());
       EXPECT_EQ(asked.launches.size(), 2u);
-      EXPECT_TRUE(by_cpu == by_kernel) << dtype_name(dtype) << ' ' << orders;
+      EXPECT_TRUE(one.by_cpu == by_kernel) << dtype_name(dtype) << ' ' << orders;
       by_kernel[100] ^= std::byte{1};
-      EXPECT_FALSE(by_cpu == by_kernel);
+      EXPECT_FALSE(one.by_cpu == by_kernel);
     }
-  }
 }
 
 }  // namespace

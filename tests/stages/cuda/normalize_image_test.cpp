@@ -3,11 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <brigade/harness.h>
-#include "stages/basic/half_float.h"
 #include "stages/cuda/cuda_stages.h"
-#include "stages/image/image_stages.h"
 #include "tests/stages/cuda/made_pictures.h"
-#include "tests/support/message_of.h"
 #include "tests/support/only_type.h"
 
 namespace brigade::cuda {
@@ -15,63 +12,51 @@ namespace {
 
 using namespace testing_support;
 
-const Ports kPictures = {{"image", u8, {Dim(32), Dim(32), Dim(3)}}};
-
-std::unique_ptr<StageHarness> opened(void (*add)(StageTypes&), ParamTexts params) {
-  StageTypes types;
-  add(types);
+/// Two pictures as the stage makes them, and by the header with the cuts of these samples.
+void expect_floats_of_header(const Normalization& to, bool centre) {
+  const std::vector<SampleInfo> samples = {{.id = 100, .epoch = 3}, {.id = 101, .epoch = 3}};
+  std::vector<Cut> cuts;
+  for (const SampleInfo& sample : samples)
+    cuts.push_back(
+        centre ? centre_cut(to)
+               : random_cut(to, 0.5, Philox(7, stream_id("train"), sample.epoch, sample.id)));
+  const auto levels = made_levels(2 * 32 * 32 * 3, 2);
+  std::vector<std::byte> wanted(2 * 28 * 28 * 3 * dtype_bytes(to.dtype));
+  ASSERT_TRUE(normalize(to, cuts, levels.data(), wanted.data()).ok());
   OpenContext context;
   context.seed = 7;
   context.stage = "train";
-  return StageHarness::open(types.all()[0], {std::move(params), kPictures, context}).value();
+  const auto stage = StageHarness::open(only_type<add_normalize_image>(),
+                                        {{{"pad", concat(to.pad)},
+                                          {"crop", "28"},
+                                          {"place", centre ? "centre" : "random"},
+                                          {"flip", centre ? "0" : "0.5"},
+                                          {"mean", "[0.485, 0.456, 0.406]"},
+                                          {"std", "[0.229, 0.224, 0.225]"},
+                                          {"channels_last", to.channels_last ? "true" : "false"},
+                                          {"dtype", std::string(dtype_name(to.dtype))}},
+                                         {{"image", u8, {Dim(32), Dim(32), Dim(3)}}},
+                                         context})
+                         .value();
+  const HostTensor made =
+      stage->process_batch({host_tensor("image", Shape{2, 32, 32, 3}, levels)}, samples)
+          .value()["image"];
+  EXPECT_EQ(made.shape, to.channels_last ? (Shape{2, 28, 28, 3}) : (Shape{2, 3, 28, 28}));
+  EXPECT_EQ(made.dtype, to.dtype);
+  EXPECT_EQ(made.bytes, wanted);
 }
 
-TEST(NormalizeImage, CutsAndMirrorsEachSampleAsAugmentImageDoes) {
-  const ParamTexts cut = {{"pad", "4"}, {"crop", "24"}, {"flip", "0.5"}};
-  ParamTexts in_place = cut;
-  in_place.emplace_back("channels_last", "true");
-  const auto cutter = opened(add_augment_image, cut);
-  const auto stage = opened(add_normalize_image, in_place);
-  const std::int64_t batch = 20;
-  const auto levels = made_levels(batch * 32 * 32 * 3, 1);
-  std::vector<SampleInfo> samples(batch);
-  for (std::int64_t i = 0; i < batch; ++i)
-    samples[static_cast<std::size_t>(i)] = {.id = static_cast<std::uint64_t>(100 + i), .epoch = 3};
-  const HostTensor pictures = host_tensor("image", Shape{batch, 32, 32, 3}, levels);
-  const auto floats = stage->process_batch({pictures}, samples).value()["image"].as<float>();
-  std::vector<float> wanted;
-  for (std::int64_t i = 0; i < batch; ++i) {
-    const auto first = levels.begin() + i * 32 * 32 * 3;
-    const HostTensor one = host_tensor("image", Shape{32, 32, 3},
-                                       std::vector<std::uint8_t>(first, first + 32 * 32 * 3));
-    const auto& sample = samples[static_cast<std::size_t>(i)];
-    for (const std::uint8_t level :
-         cutter->process({one}, sample).value()["image"].as<std::uint8_t>())
-      wanted.push_back(static_cast<float>(level) / 255);
-  }
-  EXPECT_EQ(floats, wanted);
-}
-
-TEST(NormalizeImage, GivesTheFloatsOfTheHeaderInEachType) {
+TEST(NormalizeImage, GivesTheFloatsOfTheHeaderInEachTypeAndOrder) {
   Normalization to = pictures_of(32, 32);
   to.cut_height = to.cut_width = 28;
-  const Cut cuts[] = {centre_cut(to), centre_cut(to)};
-  const auto levels = made_levels(2 * 32 * 32 * 3, 2);
-  const HostTensor pictures = host_tensor("image", Shape{2, 32, 32, 3}, levels);
-  for (const DType dtype : {f32, f16, bf16}) {
-    to.dtype = dtype;
-    std::vector<std::byte> wanted(2 * 28 * 28 * 3 * dtype_bytes(dtype));
-    ASSERT_TRUE(normalize(to, cuts, levels.data(), wanted.data()).ok());
-    const auto stage = opened(add_normalize_image, {{"crop", "28"},
-                                                    {"place", "centre"},
-                                                    {"mean", "[0.485, 0.456, 0.406]"},
-                                                    {"std", "[0.229, 0.224, 0.225]"},
-                                                    {"dtype", std::string(dtype_name(dtype))}});
-    EXPECT_EQ(stage->outputs(), (Ports{{"image", dtype, {Dim(3), Dim(28), Dim(28)}}}));
-    const HostTensor made = stage->process_batch({pictures}, {{}, {}}).value()["image"];
-    ASSERT_EQ(made.bytes.size(), wanted.size());
-    EXPECT_TRUE(std::equal(wanted.begin(), wanted.end(), made.bytes.begin())) << dtype_name(dtype);
-  }
+  to.pad = 4;
+  for (const DType dtype : {f32, f16, bf16})
+    for (const bool last : {false, true})
+      for (const bool centre : {false, true}) {
+        to.dtype = dtype;
+        to.channels_last = last;
+        expect_floats_of_header(to, centre);
+      }
 }
 
 }  // namespace

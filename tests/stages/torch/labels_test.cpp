@@ -67,9 +67,7 @@ TEST(LabelsTest, SharesAreLearnedAsSmoothedNumbersAre) {
       EXPECT_TRUE(feed(*stage, std::move(batch), "train"));
     }
     EXPECT_TRUE(stage->epoch_end(0, "train"));
-    EXPECT_TRUE(feed(*stage, make_batch(50, 100000), "test"));
-    EXPECT_TRUE(stage->epoch_end(0, "test"));
-    return stage->reports.numbers;
+    return tested(*stage);
   };
   auto shares = numbers_of(true, "0");
   auto smoothed = numbers_of(false, "0.2");

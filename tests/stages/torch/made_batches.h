@@ -2,6 +2,10 @@
 
 // torch_classifier through its module's entry point, and batches of two classes that it can learn.
 
+#include <gtest/gtest.h>
+
+#include <map>
+
 #include <brigade/harness.h>
 #include <brigade/module.h>
 #include "stages/torch/torch_classifier_contract.h"
@@ -67,6 +71,20 @@ inline MadeBatch make_batch(std::int64_t slots, std::uint64_t first_id, std::uin
 
 inline Result<HarnessCall> feed(StageHarness& stage, MadeBatch batch, std::string port = {}) {
   return stage.process_batch(std::move(batch.tensors), std::move(batch.infos), std::move(port));
+}
+
+/// So many batches of 32, from the step `first` on.
+inline void train(StageHarness& stage, std::uint64_t steps, std::uint64_t first = 0,
+                  const std::string& port = "train") {
+  for (std::uint64_t step = first; step < first + steps; ++step)
+    ASSERT_TRUE(feed(stage, make_batch(32, step * 32), port));
+}
+
+/// What is reported after a test with 50 other samples.
+inline std::map<std::string, double> tested(StageHarness& stage) {
+  EXPECT_TRUE(feed(stage, make_batch(50, 100000), "test"));
+  EXPECT_TRUE(stage.epoch_end(0, "test"));
+  return stage.reports.numbers;
 }
 
 }  // namespace brigade::testing_support

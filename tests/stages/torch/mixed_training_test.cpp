@@ -19,13 +19,10 @@ TEST(MixedTrainingTest, In16BitsAndChannelsLastItLearnsWhatItDoesInF32) {
                                         {"channels_last", mixed ? "true" : "false"}},
                                        two_sources())
                            .value();
-    for (std::uint64_t step = 0; step < 20; ++step)
-      ASSERT_TRUE(feed(*stage, make_batch(32, step * 32), "train"));
+    train(*stage, 20);
     ASSERT_TRUE(stage->epoch_end(0, "train"));
     losses[mixed] = stage->reports.numbers["loss"];
-    ASSERT_TRUE(feed(*stage, make_batch(50, 100000), "test"));
-    ASSERT_TRUE(stage->epoch_end(0, "test"));
-    EXPECT_GE(stage->reports.numbers["accuracy"], 0.95);
+    EXPECT_GE(tested(*stage)["accuracy"], 0.95);
   }
   EXPECT_NEAR(losses[0], losses[1], 0.05);
   EXPECT_NE(losses[0], losses[1]);
@@ -49,10 +46,8 @@ TEST(MixedTrainingTest, PicturesAreCutForTrainingAndTheModelHasTheSizeOfTheCut) 
                                       {"lr", "0.01"}},
                                      two_sources())
                          .value();
-  for (std::uint64_t step = 0; step < 10; ++step)
-    ASSERT_TRUE(feed(*stage, make_batch(32, step * 32), "train"));
-  ASSERT_TRUE(feed(*stage, make_batch(50, 100000), "test"));
-  ASSERT_TRUE(stage->epoch_end(0, "train"));
+  train(*stage, 10);
+  tested(*stage);
 }
 
 }  // namespace

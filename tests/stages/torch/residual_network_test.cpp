@@ -34,9 +34,9 @@ TEST(ResidualNetwork, NamesItsParametersAsTorchvisionDoes) {
   EXPECT_FALSE(names.contains("layer1.0.downsample.0.weight"));
 }
 
-TEST(ResidualNetwork, GivesTheScoresOfTorchvisionWithItsWeights) {
-  const std::string& folder = torchvision_folder();
-  if (folder.empty()) GTEST_SKIP() << "there is no torchvision";
+using TorchvisionsNetwork = TorchvisionFilesTest;
+
+TEST_F(TorchvisionsNetwork, GivesTheScoresOfTorchvisionWithItsWeights) {
   const auto expect_equal = [&](const std::string& name, ResidualNetwork& model) {
     const std::string scores = concat(folder, "/", name, ".scores");
     const at::Tensor images = tensor_of(scores, "images");
@@ -54,9 +54,7 @@ TEST(ResidualNetwork, GivesTheScoresOfTorchvisionWithItsWeights) {
   expect_equal("resnet50", *make_resnet50(3, kClasses));
 }
 
-TEST(ResidualNetwork, BeginsWithTheParametersOfTorchvision) {
-  const std::string& folder = torchvision_folder();
-  if (folder.empty()) GTEST_SKIP() << "there is no torchvision";
+TEST_F(TorchvisionsNetwork, BeginsWithTheParametersOfTorchvision) {
   const auto expect_equal = [&](const std::string& name, const ResidualNetwork& model) {
     const auto fresh = tensors_of(concat(folder, "/", name, ".fresh"));
     for (const auto& parameter : model.named_parameters())

@@ -57,28 +57,22 @@ struct ScriptedModelTest : testing::Test {
 TEST_F(ScriptedModelTest, Learns) {
   const ParamTexts params{{"classes", "2"}, {"torchscript", save(make_script(kLinear))}};
   const auto stage = open_classifier(params, two_sources()).value();
-  for (std::uint64_t step = 0; step < 40; ++step)
-    ASSERT_TRUE(feed(*stage, make_batch(32, step * 32), "train"));
+  train(*stage, 40);
   ASSERT_TRUE(stage->epoch_end(0, "train"));
-  ASSERT_TRUE(feed(*stage, make_batch(50, 100000), "test"));
-  ASSERT_TRUE(stage->epoch_end(0, "test"));
-  EXPECT_GE(stage->reports.numbers["accuracy"], 0.95);
-  EXPECT_LT(stage->reports.numbers["test_loss"], 0.4);
+  auto numbers = tested(*stage);
+  EXPECT_GE(numbers["accuracy"], 0.95);
+  EXPECT_LT(numbers["test_loss"], 0.4);
 }
 
 TEST_F(ScriptedModelTest, GoesOnFromWhatWasSavedToTheBit) {
   const ParamTexts params{{"classes", "2"}, {"torchscript", save(make_script(kRestless))}};
   const auto go_on = [](StageHarness& stage) {
-    for (std::uint64_t step = 4; step < 9; ++step)
-      EXPECT_TRUE(feed(stage, make_batch(32, step * 32), "train"));
+    train(stage, 5, 4);
     EXPECT_TRUE(stage.epoch_end(0, "train"));
-    EXPECT_TRUE(feed(stage, make_batch(32, 0), "test"));
-    EXPECT_TRUE(stage.epoch_end(0, "test"));
-    return stage.reports.numbers;
+    return tested(stage);
   };
   const auto whole = open_classifier(params, two_sources()).value();
-  for (std::uint64_t step = 0; step < 4; ++step)
-    ASSERT_TRUE(feed(*whole, make_batch(32, step * 32), "train"));
+  train(*whole, 4);
   OpenContext context;
   const std::string saved = whole->save().value();
   const auto expected = go_on(*whole);
@@ -98,9 +92,7 @@ TEST_F(ScriptedModelTest, OfTorchvisionIsTheSameNetworkAsOurs) {
     EXPECT_TRUE(feed(*stage, make_batch(16, 0), "train"));
     EXPECT_TRUE(feed(*stage, make_batch(1, 16), "train"));  // whose maps are 1 x 1
     EXPECT_TRUE(stage->epoch_end(0, "train"));
-    EXPECT_TRUE(feed(*stage, make_batch(32, 100), "test"));
-    EXPECT_TRUE(stage->epoch_end(0, "test"));
-    return stage->reports.numbers;
+    return tested(*stage);
   };
   auto scripted = numbers({{"torchscript", made + "/scripted.pt"}});
   auto ours = numbers({{"model", "resnet18"}, {"weights", made + "/resnet18.pt"}});

@@ -11,6 +11,7 @@
 #include <brigade/module.h>
 #include "tests/stages/torch/made_batches.h"
 #include "tests/support/file_text.h"
+#include "tests/support/message_of.h"
 #include "tests/support/temporary_folder.h"
 
 namespace brigade {
@@ -24,37 +25,24 @@ TEST_P(EveryModelTest, LearnsAndIsEvaluated) {
   const auto stage =
       open_classifier({{"model", GetParam()}, {"classes", "2"}, {"lr", "0.02"}}, two_sources())
           .value();
-  for (std::uint64_t step = 0; step < 40; ++step)
-    ASSERT_TRUE(feed(*stage, make_batch(32, step * 32), "train"));
+  train(*stage, 40);
   ASSERT_TRUE(stage->epoch_end(0, "train"));
-  for (std::uint64_t step = 0; step < 3; ++step)
-    ASSERT_TRUE(feed(*stage, make_batch(50, 100000 + step * 50), "test"));
-  ASSERT_TRUE(stage->epoch_end(0, "test"));
-
-  auto& reports = stage->reports;
-  EXPECT_EQ(reports.counts["samples"], 40u * 32 + 150);
-  EXPECT_GE(reports.numbers["accuracy"], 0.95);
-  EXPECT_LT(reports.numbers["test_loss"], 0.4);
-  EXPECT_GT(reports.numbers["train_accuracy"], 0.7);
-  ASSERT_EQ(reports.lines.size(), 1u);
-  EXPECT_TRUE(reports.lines[0].starts_with("epoch 1: accuracy ")) << reports.lines[0];
+  auto numbers = tested(*stage);
+  EXPECT_EQ(stage->reports.counts["samples"], 40u * 32 + 50);
+  EXPECT_GE(numbers["accuracy"], 0.95);
+  EXPECT_LT(numbers["test_loss"], 0.4);
+  EXPECT_GT(numbers["train_accuracy"], 0.7);
+  const auto& lines = stage->reports.lines;
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_TRUE(lines[0].starts_with("epoch 1: accuracy ")) << lines[0];
+  // Tests teach nothing.
+  EXPECT_EQ(tested(*stage)["test_loss"], numbers["test_loss"]);
   ASSERT_TRUE(stage->close());
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EveryModelTest,
                          testing::Values("small_cnn", "linear", "mlp", "resnet18"),
                          [](const auto& model) { return std::string(model.param); });
-
-TEST(TorchClassifierTest, TestBatchesTeachNothing) {
-  const auto stage = open_classifier({{"classes", "2"}}, two_sources()).value();
-  for (int epoch = 0; epoch < 2; ++epoch) {
-    for (std::uint64_t step = 0; step < 3; ++step)
-      ASSERT_TRUE(feed(*stage, make_batch(64, step * 64), "test"));
-    ASSERT_TRUE(stage->epoch_end(0, "test"));
-    stage->reports.lines.push_back(concat(stage->reports.numbers["test_loss"]));
-  }
-  EXPECT_EQ(stage->reports.lines[1], stage->reports.lines[3]);
-}
 
 TEST(TorchClassifierTest, ReportsHowWellItKnowsEachClassThatHasAName) {
   const ParamTexts params{{"classes", "2"}, {"names", "[dark, bright]"}};
@@ -96,8 +84,7 @@ TEST(TorchClassifierTest, ASingleSourceTrainsWhateverItsName) {
           .value();
   ASSERT_TRUE(feed(*stage, make_batch(32, 0), "test"));
   const double first = stage->reports.numbers["loss"];
-  for (std::uint64_t step = 1; step < 30; ++step)
-    ASSERT_TRUE(feed(*stage, make_batch(32, step * 32), "test"));
+  train(*stage, 29, 1, "test");
   EXPECT_LT(stage->reports.numbers["loss"], first);
   ASSERT_TRUE(stage->epoch_end(0, "test"));
   EXPECT_TRUE(stage->reports.lines.at(0).starts_with("epoch 1: loss ")) << stage->reports.lines[0];
@@ -111,8 +98,7 @@ TEST(TorchClassifierTest, TwoRunsHaveTheSameBitsAndAnotherSeedHasOthers) {
     context.seed = seed;
     const auto stage =
         open_classifier({{"classes", "2"}, {"loss_file", path}}, one_source(), context).value();
-    for (std::uint64_t step = 0; step < 10; ++step)
-      EXPECT_TRUE(feed(*stage, make_batch(32, step * 32)));
+    train(*stage, 10, 0, "");
     EXPECT_TRUE(stage->epoch_end(0));
     return file_text(path);
   };
@@ -130,11 +116,7 @@ TEST(TorchClassifierTest, TheLearningRateFallsToZeroAtTheEndOfTheLastEpoch) {
     context.epochs = 3;
     const ParamTexts params = {{"classes", "2"}, {"model", "linear"}, {"schedule", schedule}};
     const auto stage = open_classifier(params, two_sources(), context).value();
-    const auto test_loss = [&] {
-      EXPECT_TRUE(feed(*stage, make_batch(32, 0), "test"));
-      EXPECT_TRUE(stage->epoch_end(0, "test"));
-      return stage->reports.numbers["test_loss"];
-    };
+    const auto test_loss = [&] { return tested(*stage)["test_loss"]; };
     const double fresh = test_loss();
     EXPECT_TRUE(feed(*stage, make_batch(32, 0, 0), "train"));
     EXPECT_TRUE(stage->epoch_end(0, "train"));
@@ -204,30 +186,27 @@ TEST(TorchClassifierTest, PicturesOfEveryOrderAndNumberAreTheSamePictures) {
     EXPECT_TRUE(feed(*stage, std::move(batch)));
     return stage->reports.numbers.at("loss");
   };
-  // Numbers that all of these types have.
-  std::vector<float> hwc;
-  std::vector<float> chw;
+  std::vector<float> hwc, chw;
   std::vector<Half> halves;
   std::vector<BFloat16> short_floats;
-  const auto value = [](int b, int pixel, int c) {
-    return (pixel * 7 + c * 3 + b) % 5 > 2 ? 1.F : 0.F;
-  };
+  const auto value = [](int b, int pixel, int c) { return (pixel * 7 + c * 3 + b) % 5 > 2; };
   for (int b = 0; b < 8; ++b)
-    for (int at = 0; at < 8 * 9 * 3; ++at) {
-      hwc.push_back(value(b, at / 3, at % 3));
-      chw.push_back(value(b, at % 72, at / 72));
-      const bool one = hwc.back() > 0;
+    for (int at = 0; at < 8 * 9 * 3; ++at) {  // 0 and 1, which all of these types have
+      const bool one = value(b, at / 3, at % 3);
+      hwc.push_back(one ? 1 : 0);
+      chw.push_back(value(b, at % 72, at / 72) ? 1 : 0);
       halves.push_back({static_cast<std::uint16_t>(one ? 0x3c00 : 0)});
       short_floats.push_back({static_cast<std::uint16_t>(one ? 0x3f80 : 0)});
     }
   const Shape behind{8, 8, 9, 3};
   const HostTensor floats = host_tensor("image", behind, hwc);
   const double expected = loss_of({"image", f32, {8, 9, 3}}, floats, {});
-  const auto expect = [&](double loss) { EXPECT_NEAR(loss, expected, 1e-5); };
-  expect(loss_of({"image", f32, {3, 8, 9}}, host_tensor("image", {8, 3, 8, 9}, chw), {}));
-  expect(loss_of({"image", f32, {8, 9, 3}}, floats, {{"layout", "HWC"}}));
-  expect(loss_of({"image", f16, {8, 9, 3}}, host_tensor("image", behind, halves), {}));
-  expect(loss_of({"image", bf16, {8, 9, 3}}, host_tensor("image", behind, short_floats), {}));
+  const double others[] = {
+      loss_of({"image", f32, {3, 8, 9}}, host_tensor("image", {8, 3, 8, 9}, chw), {}),
+      loss_of({"image", f32, {8, 9, 3}}, floats, {{"layout", "HWC"}}),
+      loss_of({"image", f16, {8, 9, 3}}, host_tensor("image", behind, halves), {}),
+      loss_of({"image", bf16, {8, 9, 3}}, host_tensor("image", behind, short_floats), {})};
+  for (const double other : others) EXPECT_NEAR(other, expected, 1e-5);
   const double other = loss_of({"image", f32, {8, 9, 3}}, host_tensor("image", behind, chw), {});
   EXPECT_GT(std::abs(other - expected), 1e-5) << "the control";
 }
@@ -241,46 +220,41 @@ TEST(TorchClassifierTest, ALossThatExplodesIsAnError) {
   EXPECT_NE(error.find("(epoch 1); try a smaller lr, found 1000"), std::string::npos) << error;
 }
 
-TEST(TorchClassifierTest, SourcesAreTrainAndTestOfOneShape) {
-  Ports wrong_name = two_sources();
+TEST(TorchClassifierTest, WhatItCannotDoIsSaidAtTheStart) {
+  const auto error = [](const Ports& inputs, const OpenContext& context = {},
+                        const ParamTexts& params = {}) {
+    return message_of(open_classifier(params, inputs, context));
+  };
+  Ports wrong_name = two_sources(), wrong_shape = two_sources();
   wrong_name.tensors[2].name = "valid.image";
-  EXPECT_EQ(open_classifier({}, wrong_name).error().message,
+  wrong_shape.tensors[2].shape[0] = 9;
+  EXPECT_EQ(error(wrong_name),
             "several sources must be named train and test, found \"valid\"; write from: {train: "
             "..., test: ...} and join: epochs");
-  Ports wrong_shape = two_sources();
-  wrong_shape.tensors[2].shape[0] = 9;
-  EXPECT_EQ(open_classifier({}, wrong_shape).error().message,
+  EXPECT_EQ(error(wrong_shape),
             "train and test need images of the same shape, found [8, 9, 3] and [9, 9, 3]");
-}
-
-TEST(TorchClassifierTest, OneReplicaTrainsOneModel) {
-  OpenContext context;
-  context.replicas = 2;
-  EXPECT_EQ(open_classifier({}, one_source(), context).error().message,
+  OpenContext two;
+  two.replicas = 2;
+  EXPECT_EQ(error(one_source(), two),
             "trains one model in one process and needs replicas: 1, found 2");
-}
-
-TEST(TorchClassifierTest, ADeviceThatIsNotThereIsAnError) {
-  OpenContext context;
-  context.device = "cuda:4095";
-  const auto stage = open_classifier({}, one_source(), context);
-  ASSERT_FALSE(stage);
-  EXPECT_TRUE(stage.error().message.starts_with("device cuda:4095: ")) << stage.error().message;
-  context.device = "tpu";
-  EXPECT_EQ(open_classifier({}, one_source(), context).error().message,
-            "device tpu: expected auto, cpu, cuda or cuda:N");
-  context.device = "auto";
-  EXPECT_TRUE(open_classifier({}, one_source(), context));
-}
-
-TEST(TorchClassifierTest, WhatItSavesIsAnArchiveThatChangesAsItLearns) {
-  const auto stage = open_classifier({{"classes", "2"}}, two_sources()).value();
-  ASSERT_TRUE(feed(*stage, make_batch(32, 0), "train"));
-  ASSERT_TRUE(stage->epoch_end(0, "train"));
-  const std::string first = stage->save().value();
-  EXPECT_TRUE(first.starts_with("PK")) << "a zip archive, as torch.jit.load expects";
-  ASSERT_TRUE(feed(*stage, make_batch(32, 32, 1), "train"));
-  EXPECT_NE(stage->save().value(), first);
+  OpenContext device;
+  device.device = "cuda:4095";
+  EXPECT_TRUE(error(one_source(), device).starts_with("device cuda:4095: "));
+  device.device = "tpu";
+  EXPECT_EQ(error(one_source(), device), "device tpu: expected auto, cpu, cuda or cuda:N");
+  device.device = "auto";
+  EXPECT_EQ(error(one_source(), device), "no error");
+  EXPECT_EQ(error(one_source(), {}, {{"loss_file", "/nowhere/loss.csv"}}),
+            "loss_file: cannot write /nowhere/loss.csv: No such file or directory");
+  OpenContext resumed;
+  resumed.saved = "no archive";
+  EXPECT_NE(error(one_source(), resumed), "no error");
+  const std::string saved =
+      open_classifier({{"model", "linear"}}, one_source()).value()->save().value();
+  EXPECT_TRUE(saved.starts_with("PK")) << "a zip archive, as torch.jit.load expects";
+  resumed.saved = saved;
+  EXPECT_NE(error(one_source(), resumed, {{"model", "mlp"}}), "no error");
+  EXPECT_EQ(error(one_source(), resumed, {{"model", "linear"}}), "no error");
 }
 
 /// Some steps, then what it has reported. (What it saves has addresses in it.)
@@ -329,16 +303,13 @@ TEST(TorchClassifierTest, BeginsWithTheWeightsOfACheckpoint) {
   const TemporaryFolder folder;
   const std::string path = folder / "model.pt";
   const auto first = open_classifier({{"classes", "2"}}, two_sources()).value();
-  for (std::uint64_t step = 0; step < 30; ++step)
-    ASSERT_TRUE(feed(*first, make_batch(32, step * 32), "train"));
+  train(*first, 30);
   std::ofstream(path, std::ios::binary) << first->save().value();
   const auto test_loss = [](ParamTexts params) {
     OpenContext context;
     context.seed = 5;  // another head than the one that `first` began with
     const auto stage = open_classifier(std::move(params), two_sources(), context).value();
-    EXPECT_TRUE(feed(*stage, make_batch(50, 100000), "test"));
-    EXPECT_TRUE(stage->epoch_end(0, "test"));
-    return stage->reports.numbers.at("test_loss");
+    return tested(*stage).at("test_loss");
   };
   EXPECT_LT(test_loss({{"classes", "2"}, {"weights", path}}), 0.4);
   EXPECT_GT(test_loss({{"classes", "2"}}), 0.4) << "the control";
@@ -359,31 +330,12 @@ TEST(TorchClassifierTest, SavingLeavesTheReportedLossAsItIs) {
         open_classifier({{"classes", "2"}}, with_test ? two_sources() : one_source()).value();
     ASSERT_TRUE(feed(*stage, make_batch(32, 0), "train"));
     ASSERT_TRUE(stage->epoch_end(0, "train"));
-    if (with_test) {
-      ASSERT_TRUE(feed(*stage, make_batch(32, 0), "test"));
-      ASSERT_TRUE(stage->epoch_end(0, "test"));
-    }
+    if (with_test) tested(*stage);
     const double loss = stage->reports.numbers.at("loss");
     EXPECT_GT(loss, 0);
     ASSERT_TRUE(stage->save());
     EXPECT_EQ(stage->reports.numbers.at("loss"), loss);
   }
-}
-
-TEST(TorchClassifierTest, WhatItCannotGoOnFromIsSaid) {
-  OpenContext context;
-  context.saved = "no archive";
-  EXPECT_FALSE(open_classifier({}, one_source(), context));
-  const auto linear = open_classifier({{"model", "linear"}}, one_source()).value();
-  const std::string saved = linear->save().value();
-  context.saved = saved;
-  EXPECT_FALSE(open_classifier({{"model", "mlp"}}, one_source(), context));
-  EXPECT_TRUE(open_classifier({{"model", "linear"}}, one_source(), context));
-}
-
-TEST(TorchClassifierTest, ALossFileThatCannotBeWrittenIsSaidBeforeTraining) {
-  EXPECT_EQ(open_classifier({{"loss_file", "/nowhere/loss.csv"}}, one_source()).error().message,
-            "loss_file: cannot write /nowhere/loss.csv: No such file or directory");
 }
 
 }  // namespace

@@ -39,6 +39,14 @@ inline const std::string& torchvision_folder() {
   return path;
 }
 
+class TorchvisionFilesTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (folder.empty()) GTEST_SKIP() << "there is no torchvision";
+  }
+  const std::string& folder = torchvision_folder();
+};
+
 inline c10::Dict<c10::IValue, c10::IValue> tensors_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};

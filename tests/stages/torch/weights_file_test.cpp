@@ -10,15 +10,15 @@ namespace {
 
 using namespace testing_support;
 
+using WeightsFile = TorchvisionFilesTest;
+
 std::string problem(torch::nn::Module& model, const std::string& path,
                     WeightsFor which = WeightsFor::all_layers) {
   const auto loaded = load_weights(model, path, which);
   return loaded ? "none" : loaded.error().message;
 }
 
-TEST(WeightsFile, IsReadInEveryFormThatPythonWrites) {
-  const std::string& folder = torchvision_folder();
-  if (folder.empty()) GTEST_SKIP() << "there is no torchvision";
+TEST_F(WeightsFile, IsReadInEveryFormThatPythonWrites) {
   const at::Tensor expected = tensor_of(folder + "/resnet18.pt", "layer4.1.bn2.running_var");
   for (const char* name : {"resnet18.pt", "in_a_dict.pt", "prefix.pt", "scripted.pt"}) {
     const auto model = make_resnet18(3, 7);
@@ -34,9 +34,7 @@ TEST(WeightsFile, IsReadInEveryFormThatPythonWrites) {
   }
 }
 
-TEST(WeightsFile, ThatDoesNotFitIsSaidAndChangesNothing) {
-  const std::string& folder = torchvision_folder();
-  if (folder.empty()) GTEST_SKIP() << "there is no torchvision";
+TEST_F(WeightsFile, ThatDoesNotFitIsSaidAndChangesNothing) {
   const std::string path = folder + "/resnet18.pt";
   const auto model = make_resnet18(3, 10);
   const at::Tensor first = model->parameters()[0].clone();
@@ -51,9 +49,7 @@ TEST(WeightsFile, ThatDoesNotFitIsSaidAndChangesNothing) {
   EXPECT_TRUE(model->parameters().back().equal(head));
 }
 
-TEST(WeightsFile, OfAnotherModelNamesATensor) {
-  const std::string& folder = torchvision_folder();
-  if (folder.empty()) GTEST_SKIP() << "there is no torchvision";
+TEST_F(WeightsFile, OfAnotherModelNamesATensor) {
   const std::string path = folder + "/resnet50.pt";
   EXPECT_EQ(problem(*make_resnet18(3, 7), path),
             path +

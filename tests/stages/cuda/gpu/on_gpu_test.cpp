@@ -46,43 +46,27 @@ Owned owned(const std::shared_ptr<Device>& device, Made made) {
 
 TEST_F(OnGpuTest, KernelsGiveTheBitsOfTheCpu) {
   if (!has_kernels()) GTEST_SKIP() << "nvcc was not there when this was built";
-  const std::int64_t pictures = 300;
-  for (const DType dtype : {f32, f16, bf16}) {
+  for (const DType dtype : {f32, f16, bf16})
     for (const int orders : {0, 1, 2, 3}) {
-      const int channels = orders == 3 ? 6 : 3;  // with some that no table has
-      Normalization to = pictures_of(61, 75, channels);
-      to.planes = orders % 2 == 1;
-      to.channels_last = orders / 2 == 1;
-      to.dtype = dtype;
-      to.pad = 4;
-      to.cut_height = 66;  // two blocks for a picture
-      to.cut_width = 64;
-      std::vector<Cut> cuts;
-      for (std::uint64_t id = 0; id < pictures; ++id)
-        cuts.push_back(random_cut(to, 0.5, Philox(1, 2, 3, id)));
-      const auto levels = made_levels(pictures * 61 * 75 * to.channels, 5);
-      const auto values_count = static_cast<std::size_t>(pictures * 66 * 64 * to.channels);
-      std::vector<std::byte> by_cpu(values_count * dtype_bytes(dtype));
-      ASSERT_TRUE(normalize(to, cuts, levels.data(), by_cpu.data()).ok());
-
-      const auto in = owned<DeviceMemory>(device_, device_->allocate(levels.size()));
-      const auto out = owned<DeviceMemory>(device_, device_->allocate(by_cpu.size()));
+      const KernelCase one(dtype, orders, 300, 4);
+      const auto in = owned<DeviceMemory>(device_, device_->allocate(one.levels.size()));
+      const auto out = owned<DeviceMemory>(device_, device_->allocate(one.by_cpu.size()));
       const auto stream = owned<OwnedStream>(device_, device_->create_stream());
       const auto event = owned<OwnedEvent>(device_, device_->create_event());
-      const auto* bytes = reinterpret_cast<const std::byte*>(levels.data());
-      ASSERT_TRUE(device_->copy_to_device(in.get(), bytes, levels.size(), stream.get()).ok());
-      const auto done = device_->compute(normalizing(to, cuts, static_cast<std::uint64_t>(in.get()),
-                                                     static_cast<std::uint64_t>(out.get())),
-                                         stream.get());
+      const auto* bytes = reinterpret_cast<const std::byte*>(one.levels.data());
+      ASSERT_TRUE(device_->copy_to_device(in.get(), bytes, one.levels.size(), stream.get()).ok());
+      const auto done =
+          device_->compute(normalizing(one.to, one.cuts, static_cast<std::uint64_t>(in.get()),
+                                       static_cast<std::uint64_t>(out.get())),
+                           stream.get());
       ASSERT_TRUE(done.ok()) << done.error().message;
-      std::vector<std::byte> by_gpu(by_cpu.size());
+      std::vector<std::byte> by_gpu(one.by_cpu.size());
       ASSERT_TRUE(
           device_->copy_to_host(by_gpu.data(), out.get(), by_gpu.size(), stream.get()).ok());
       ASSERT_TRUE(device_->record(event.get(), stream.get()).ok());
       ASSERT_TRUE(device_->wait(event.get()).ok());
-      EXPECT_TRUE(by_cpu == by_gpu) << dtype_name(dtype) << ' ' << orders;
+      EXPECT_TRUE(one.by_cpu == by_gpu) << dtype_name(dtype) << ' ' << orders;
     }
-  }
 }
 
 TEST_F(OnGpuTest, RegisteredMemoryIsCopiedThereAndBack) {
