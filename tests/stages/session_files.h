@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stages/detail/cache_file.h"
 #include "tests/support/file_text.h"
 #include "tests/support/images/idx_files.h"
 #include "tests/support/images/tar_files.h"
@@ -37,12 +38,42 @@ inline std::string archive(const std::string& what) {
   return out;
 }
 
+/// A cache of three slots, of which 0 and 2 are full and 1 was dropped: a dense tensor x and a
+/// ragged one. `what` may say that it is not complete, that slot 0 has too many elements, or what
+/// it was made of.
+inline std::string cache_file(const std::string& what) {
+  CacheFileHeader header;
+  header.complete = what != "not complete";
+  header.slots = header.samples = 3;
+  header.data_bytes = 4 * 4096;
+  header.arrays = {{{"x", u8, {2}}, 4096, 2},
+                   {{"r", u8, {up_to(4)}}, 8192, 64},
+                   {{"r.shape", i64, {1}}, 12288, 8}};
+  if (what.starts_with("made of")) header.contents = what;
+  std::string data(4 * 4096, '\0');
+  data[0] = data[64] = 1;
+  data[32] = 2;
+  data.replace(4096, 6, "ab??ef");
+  data.replace(8192, 3, "xyz");
+  data.replace(8192 + 128, 1, "w");
+  data[12288] = what == "too many" ? 5 : 3;
+  data[12288 + 16] = 1;
+  auto* const slots = reinterpret_cast<std::byte*>(data.data());
+  for (std::uint64_t slot = 0; slot < 3; ++slot)
+    store_cache_checksum(
+        slots, slot,
+        cache_slot_checksum(header.arrays, slots, slot,
+                            static_cast<std::uint64_t>(data[slot * kCacheSlotWordBytes])));
+  return print_cache_header(header).value() + data;
+}
+
 inline void write_file(const TemporaryFolder& folder, std::string_view verb,
                        const std::string& name, const std::string& what) {
   const auto [head, data] = parted(what, " : ");
   std::string bytes;
   if (verb == "file") bytes = unescaped(what);
   if (verb == "npy") bytes = npy_header(parted(head, " ").first, parted(head, " ").second);
+  if (verb == "cache") bytes = cache_file(what);
   if (verb == "gzip") bytes = file_text(folder.path() / name);
   if (verb == "idx") {
     std::vector<std::uint32_t> sizes;

@@ -9,6 +9,7 @@
 //   idx NAME CODE SIZE SIZE : TEXT
 //   dictionary NAME VERSION TEXT      a header of that version, with any text in it
 //   gzip NAME                 packs a file
+//   cache NAME | NAME not complete | NAME too many | NAME made of TEXT
 //   plan TYPE: PARAM=VALUE | PARAM=VALUE <- image u8[4, 6, 1] | label i64[]    the contract alone
 //   open TYPE: ...            the stage, too; equal letters behind `data` are equal fingerprints
 //   read INDEX INDEX          of a source

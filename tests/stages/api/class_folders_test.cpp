@@ -74,20 +74,15 @@ TEST(ClassFolders, DifferByNames) {
 }
 
 TEST(ClassFolders, ThatCannotBeAreSaid) {
-  Folders folders;
-  EXPECT_EQ(message_of(folders.find()), "/r: cannot read the folder");
-  folders.names["/r"] = {"cat/"};
-  EXPECT_EQ(message_of(folders.find()), "/r/cat: cannot read the folder");
-  folders.names["/r"] = {".hidden/"};
-  EXPECT_TRUE(
-      message_of(folders.find()).starts_with("/r: the folder is empty; expected one folder"));
-  folders.names["/r"] = {"notes.txt"};
-  EXPECT_TRUE(
-      message_of(folders.find()).starts_with("/r: has no class folders; expected one folder"));
-  folders.names["/r"] = {"1.jpg"};
-  EXPECT_TRUE(message_of(folders.find()).starts_with("/r: has images, but no class folders;"));
-  folders.names = {{"/r", {"cat/"}}, {"/r/cat", {"notes.txt", ".1.jpg"}}};
-  EXPECT_TRUE(message_of(folders.find()).starts_with("/r/cat: has no images (.jpg "));
+  using Names = std::map<std::string, std::vector<std::string>>;
+  for (const auto& [names, error] :
+       {std::pair<Names, std::string>{{}, "/r: cannot read the folder"},
+        {{{"/r", {"cat/"}}}, "/r/cat: cannot read the folder"},
+        {{{"/r", {".hidden/"}}}, "/r: the folder is empty; expected one folder"},
+        {{{"/r", {"notes.txt"}}}, "/r: has no class folders; expected one folder"},
+        {{{"/r", {"1.jpg"}}}, "/r: has images, but no class folders;"},
+        {{{"/r", {"cat/"}}, {"/r/cat", {"notes.txt", ".1.jpg"}}}, "/r/cat: has no images (.jpg "}})
+    EXPECT_TRUE(message_of(Folders{names}.find()).starts_with(error)) << error;
 }
 
 TEST(ClassFolders, AreNotLookedThrough) {
@@ -100,12 +95,9 @@ TEST(ClassFolders, AreNotLookedThrough) {
   }
   EXPECT_EQ(folders.find().value().size(), 1000u);
   EXPECT_LE(folders.looked_at, 1000u + 256 * 64);
-}
-
-TEST(ClassFolders, OfAFolderWithAMillionFilesNothingIsSaid) {
-  Folders folders{{{"/r", std::vector<std::string>(kFolderNamesMax + 1, "1.jpg")}}};
-  EXPECT_TRUE(folders.find().value().empty());
-  EXPECT_EQ(folders.looked_at, kFolderNamesMax);
+  Folders million{{{"/r", std::vector<std::string>(kFolderNamesMax + 1, "1.jpg")}}};
+  EXPECT_TRUE(million.find().value().empty()) << "nothing is said of it";
+  EXPECT_EQ(million.looked_at, kFolderNamesMax);
 }
 
 }  // namespace

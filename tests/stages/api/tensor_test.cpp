@@ -11,36 +11,30 @@
 namespace brigade {
 namespace {
 
-constexpr DType kAll[] = {boolean, u8, i8, i16, i32, i64, f16, bf16, f32, f64};
-
-TEST(DTypeTest, EveryNameIsParsedBack) {
-  for (DType dtype : kAll) EXPECT_EQ(parse_dtype(dtype_name(dtype)), dtype) << dtype_name(dtype);
-}
-
-TEST(DTypeTest, NamesOfTorchAreUnderstood) {
-  EXPECT_EQ(parse_dtype("uint8"), u8);
-  EXPECT_EQ(parse_dtype("torch.float32"), f32);
-  EXPECT_EQ(parse_dtype("long"), i64);
-  EXPECT_EQ(parse_dtype("half"), f16);
-  EXPECT_EQ(parse_dtype("bfloat16"), bf16);
-}
-
-TEST(DTypeTest, OtherNamesAreNone) {
+TEST(DTypeTest, NamesOfOursAndOfTorchAreParsedAndSizesAreThoseOfTheElements) {
+  struct Row {
+    DType dtype, of_type;
+    std::size_t bytes;
+    const char *name, *of_torch;
+  };
+  for (const Row& row : {Row{boolean, dtype_of<bool>(), sizeof(bool), "bool", "torch.bool"},
+                         {u8, dtype_of<std::uint8_t>(), 1, "u8", "uint8"},
+                         {i8, dtype_of<std::int8_t>(), 1, "i8", "torch.int8"},
+                         {i16, dtype_of<std::int16_t>(), 2, "i16", "torch.short"},
+                         {i32, dtype_of<std::int32_t>(), 4, "i32", "torch.int32"},
+                         {i64, dtype_of<std::int64_t>(), 8, "i64", "long"},
+                         {f16, dtype_of<Half>(), sizeof(Half), "f16", "half"},
+                         {bf16, dtype_of<BFloat16>(), sizeof(BFloat16), "bf16", "bfloat16"},
+                         {f32, dtype_of<float>(), 4, "f32", "torch.float32"},
+                         {f64, dtype_of<double>(), 8, "f64", "torch.double"}}) {
+    EXPECT_EQ(row.of_type, row.dtype) << row.name;
+    EXPECT_EQ(dtype_bytes(row.dtype), row.bytes) << row.name;
+    EXPECT_EQ(dtype_name(row.dtype), row.name);
+    EXPECT_EQ(parse_dtype(row.name), row.dtype) << row.name;
+    EXPECT_EQ(parse_dtype(row.of_torch), row.dtype) << row.of_torch;
+  }
   for (auto name : {"", "u16", "U8", "float16 ", "torch.", "torch.torch.u8"})
     EXPECT_EQ(parse_dtype(name), std::nullopt) << name;
-}
-
-TEST(DTypeTest, SizesAreThoseOfTheElements) {
-  EXPECT_EQ(dtype_bytes(dtype_of<bool>()), sizeof(bool));
-  EXPECT_EQ(dtype_bytes(dtype_of<std::int8_t>()), 1u);
-  EXPECT_EQ(dtype_bytes(dtype_of<std::uint8_t>()), 1u);
-  EXPECT_EQ(dtype_bytes(dtype_of<std::int16_t>()), 2u);
-  EXPECT_EQ(dtype_bytes(dtype_of<std::int32_t>()), 4u);
-  EXPECT_EQ(dtype_bytes(dtype_of<std::int64_t>()), 8u);
-  EXPECT_EQ(dtype_bytes(dtype_of<Half>()), sizeof(Half));
-  EXPECT_EQ(dtype_bytes(dtype_of<BFloat16>()), sizeof(BFloat16));
-  EXPECT_EQ(dtype_bytes(dtype_of<float>()), 4u);
-  EXPECT_EQ(dtype_bytes(dtype_of<double>()), 8u);
 }
 
 TEST(ShapeTest, CountsAndComparesAndPrints) {
@@ -106,23 +100,18 @@ TEST_F(TensorSlotTest, AFixedSlotKeepsItsShape) {
 const TensorType kImage{"image", u8, {28, 28, 1}};
 const TensorType kBoxes{"box", f32, {up_to(100), 4}};
 
-TEST(TensorTypeTest, SaysWhatItIs) {
+TEST(TensorTypeTest, SaysWhatItIsAndItsLargestSample) {
+  const std::int64_t large = std::int64_t{1} << 40;
+  const TensorType label{"label", i64, {}}, huge{"huge", u8, {large, large}};
   EXPECT_EQ(kImage.text(), "image u8[28, 28, 1]");
   EXPECT_EQ(kBoxes.text(), "box f32[<=100, 4]");
-  EXPECT_EQ((TensorType{"label", i64, {}}.text()), "label i64[]");
-}
-
-TEST(TensorTypeTest, IsRaggedByAnUpperBound) {
+  EXPECT_EQ(label.text(), "label i64[]");
   EXPECT_FALSE(kImage.ragged());
   EXPECT_TRUE(kBoxes.ragged());
   EXPECT_EQ(kBoxes.bounds(), (Shape{100, 4}));
-}
-
-TEST(TensorTypeTest, CountsBytesOfTheLargestSample) {
   EXPECT_EQ(kImage.bytes_max(), 784u);
   EXPECT_EQ(kBoxes.bytes_max(), 1600u);
-  EXPECT_EQ((TensorType{"label", i64, {}}.bytes_max()), 8u);
-  const TensorType huge{"huge", u8, {std::int64_t{1} << 40, std::int64_t{1} << 40}};
+  EXPECT_EQ(label.bytes_max(), 8u);
   EXPECT_EQ(huge.bytes_max(), std::numeric_limits<std::uint64_t>::max());
 }
 
@@ -132,32 +121,27 @@ TEST(PortsTest, FindsByName) {
   EXPECT_EQ(ports.find("boxes"), nullptr);
 }
 
-TEST(TensorPatternTest, NoDTypesMeansAnyDType) {
-  const TensorPattern any{"image", {}, false, {28, 28, 1}, ""};
-  const TensorPattern floats{"image", {f32, f64}, false, {28, 28, 1}, ""};
-  EXPECT_TRUE(any.accepts(kImage));
-  EXPECT_FALSE(floats.accepts(kImage));
-}
-
-TEST(TensorPatternTest, EachKindOfDimensionHasItsRule) {
-  const auto accepts = [](Dim pattern, Dim dim) {
-    return TensorPattern{"t", {}, false, {pattern}, ""}.accepts({"t", u8, {dim}});
+TEST(TensorPatternTest, EachKindOfDimensionHasItsRuleAndRankAndDtypeFitUnlessAnyDoes) {
+  struct Row {
+    Dim pattern, dim;
+    bool accepted;
   };
-  EXPECT_TRUE(accepts(3, 3));
-  EXPECT_FALSE(accepts(3, 2));
-  EXPECT_FALSE(accepts(3, up_to(3)));
-  EXPECT_TRUE(accepts(up_to(3), 3));
-  EXPECT_TRUE(accepts(up_to(3), 1));
-  EXPECT_TRUE(accepts(up_to(3), up_to(3)));
-  EXPECT_FALSE(accepts(up_to(3), 4));
-  EXPECT_FALSE(accepts(up_to(3), up_to(4)));
-  EXPECT_TRUE(accepts(any_size, 5));
-  EXPECT_TRUE(accepts(any_size, up_to(5)));
-}
-
-TEST(TensorPatternTest, TheRankMustFitUnlessAnyRankDoes) {
+  for (const auto& [pattern, dim, accepted] : {Row{3, 3, true},
+                                               {3, 2, false},
+                                               {3, up_to(3), false},
+                                               {up_to(3), 3, true},
+                                               {up_to(3), 1, true},
+                                               {up_to(3), up_to(3), true},
+                                               {up_to(3), 4, false},
+                                               {up_to(3), up_to(4), false},
+                                               {any_size, 5, true},
+                                               {any_size, up_to(5), true}})
+    EXPECT_EQ((TensorPattern{"t", {}, false, {pattern}, ""}.accepts({"t", u8, {dim}})), accepted)
+        << TensorType{"t", u8, {dim}}.text();
   EXPECT_FALSE((TensorPattern{"image", {}, false, {any_size, any_size}, ""}.accepts(kImage)));
   EXPECT_TRUE((TensorPattern{"image", {}, true, {}, ""}.accepts(kImage)));
+  EXPECT_TRUE((TensorPattern{"image", {}, false, {28, 28, 1}, ""}.accepts(kImage)));
+  EXPECT_FALSE((TensorPattern{"image", {f32, f64}, false, {28, 28, 1}, ""}.accepts(kImage)));
 }
 
 TEST(TensorPatternTest, SaysWhatItAccepts) {

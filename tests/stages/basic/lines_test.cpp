@@ -57,16 +57,7 @@ TEST_F(LinesTest, APipeIsReadAsItIsWritten) {
   EXPECT_EQ(next(*stage), "end");
 }
 
-TEST_F(LinesTest, AFileIsReadAnewForEveryEpoch) {
-  OpenContext context;
-  context.epochs = 2;
-  const auto stage = open(folder_.write("a.txt", "one\ntwo"), context).value();
-  EXPECT_EQ(all(*stage), (Texts{"one", "two", "end"}));
-  ASSERT_TRUE(stage->epoch_end(0).ok());
-  EXPECT_EQ(all(*stage), (Texts{"one", "two", "end"}));
-}
-
-TEST_F(LinesTest, ASuccessorGoesOnWhereTheFileWasLeft) {
+TEST_F(LinesTest, ASuccessorGoesOnWhereTheFileWasLeftAndReadsItAnewInTheNextEpoch) {
   OpenContext context;
   context.epochs = 2;
   context.samples_done = 3;  // one of them was too long

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -64,6 +64,7 @@ TEST(HalfFloatTest, EveryFiniteHalfIsItsOwnNearest) {
     if ((bits >> 10 & 31) == 31) continue;
     const Half half{static_cast<std::uint16_t>(bits)};
     ASSERT_EQ(to_half(value_of(half)).bits, bits);
+    ASSERT_EQ(to_float(half), value_of(half));
   }
 }
 
@@ -82,11 +83,14 @@ TEST(HalfFloatTest, BeyondTheLargestIsInfinityAndNanStays) {
   EXPECT_EQ(to_half(65519.996f).bits, 0x7bff);
   EXPECT_EQ(to_half(65520).bits, 0x7c00);
   EXPECT_EQ(to_half(-kInfinity).bits, 0xfc00);
+  EXPECT_EQ(to_float(Half{0xfc00}), -kInfinity);
+  EXPECT_TRUE(std::isnan(to_float(Half{0x7c01})) && std::isnan(to_float(BFloat16{0x7f81})));
   EXPECT_EQ(to_half(std::numeric_limits<float>::quiet_NaN()).bits & 0x7fff, 0x7e00);
 }
 
 TEST(BFloat16Test, RoundsTheUpperHalfToEven) {
   EXPECT_EQ(to_bfloat16(1.0f).bits, 0x3f80);
+  EXPECT_EQ(to_float(BFloat16{0xc000}), -2);
   EXPECT_EQ(to_bfloat16(-2.0f).bits, 0xc000);
   EXPECT_EQ(to_bfloat16(std::bit_cast<float>(0x3f808000)).bits, 0x3f80);
   EXPECT_EQ(to_bfloat16(std::bit_cast<float>(0x3f818000)).bits, 0x3f82);

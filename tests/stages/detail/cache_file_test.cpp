@@ -87,25 +87,18 @@ TEST(CacheFile, OfAnotherVersionItSaysWhatToDo) {
 }
 
 TEST(CacheFile, ArraysMustLieInTheFile) {
-  const std::string message = "has a damaged header: its arrays do not match its size";
-  CacheFileHeader header = example();
-  header.arrays[0].offset = 16384;
-  EXPECT_EQ(error_of(header), message);
-  header = example();
-  header.arrays[0].stride = 3;  // less than a slot
-  EXPECT_EQ(error_of(header), message);
-  header = example();
-  header.samples = 4;
-  EXPECT_EQ(error_of(header), message);
-  header = example();
-  header.slots = 1000;
-  EXPECT_EQ(error_of(header), message);
-  header = example();
-  header.arrays.pop_back();  // the sizes of `box`
-  EXPECT_EQ(error_of(header), message);
-  header = example();
-  header.arrays[2].type.shape = {1};
-  EXPECT_EQ(error_of(header), message);
+  const std::pair<const char*, void (*)(CacheFileHeader&)> changes[] = {
+      {"offset", [](CacheFileHeader& header) { header.arrays[0].offset = 16384; }},
+      {"less than a slot", [](CacheFileHeader& header) { header.arrays[0].stride = 3; }},
+      {"samples", [](CacheFileHeader& header) { header.samples = 4; }},
+      {"slots", [](CacheFileHeader& header) { header.slots = 1000; }},
+      {"the sizes of `box`", [](CacheFileHeader& header) { header.arrays.pop_back(); }},
+      {"shape", [](CacheFileHeader& header) { header.arrays[2].type.shape = {1}; }}};
+  for (const auto& [name, change] : changes) {
+    CacheFileHeader header = example();
+    change(header);
+    EXPECT_EQ(error_of(header), "has a damaged header: its arrays do not match its size") << name;
+  }
 }
 
 TEST(CacheFile, TruncatedFilesAreSaid) {

@@ -6,37 +6,26 @@
 
 #include <iostream>
 
-#include <brigade/harness.h>
-#include <brigade/module.h>
-#include "stages/image/decode_image_contract.h"
 #include "tests/support/data_limit.h"
-#include "tests/support/images/test_images.h"
+#include "tests/support/images/decode_test.h"
 #include "tests/support/message_of.h"
-
-extern "C" const brigade::Module* brigade_module_v1();
 
 namespace brigade {
 namespace {
 
 using namespace testing_support;
 
-class Decoder {
- public:
-  explicit Decoder(const ParamTexts& params = {{"crop", "center"}, {"size", "4"}}) {
-    const Module* module = brigade_module_v1();
-    StageType type;
-    type.contract = decode_image_contract().erased();
-    type.make_stage = [module] { return std::unique_ptr<Stage>(module->bodies[0].make_stage()); };
-    stage_ = StageHarness::open(type, {params, {{"encoded", u8, {up_to(1 << 24)}}}, {}}).value();
+class DecodeImageLimitsTest : public DecodeTest {
+ protected:
+  struct Decoder {
+    std::unique_ptr<StageHarness> stage;
+    std::string error_of(const std::string& file) const {
+      return message_of(stage->process({bytes_tensor("encoded", file)}));
+    }
+  };
+  Decoder decoder(const ParamTexts& params = {{"crop", "center"}, {"size", "4"}}) {
+    return {open(params, {{"encoded", u8, {up_to(1 << 24)}}})};
   }
-  std::string error_of(const std::string& file) {
-    const HostTensor bytes = host_tensor("encoded", {static_cast<std::int64_t>(file.size())},
-                                         std::vector<std::uint8_t>(file.begin(), file.end()));
-    return message_of(stage_->process({bytes}));
-  }
-
- private:
-  std::unique_ptr<StageHarness> stage_;
 };
 
 std::string big_endian(std::uint32_t value) {
@@ -76,15 +65,15 @@ std::string solid_png(std::int64_t side) {
                    {.bits = 1, .color_type = PNG_COLOR_TYPE_GRAY, .interlaced = true});
 }
 
-TEST(DecodeImageLimitsTest, AFileThatIsTooShortForItsPixelsIsRefusedByItsHeader) {
+TEST_F(DecodeImageLimitsTest, AFileThatIsTooShortForItsPixelsIsRefusedByItsHeader) {
   const std::string png = png_header(16'384);
   EXPECT_LT(png.size(), 50U);
   const std::string jpeg = jpeg_header({.progressive = true}, 16'000);
   const auto refuse = [&] {
-    Decoder decoder({{"crop", "center"}, {"size", "4"}, {"pixels_max", "268435456"}});
+    const Decoder wide = decoder({{"crop", "center"}, {"size", "4"}, {"pixels_max", "268435456"}});
     if (!kMemorySanitized) allow_private(16 << 20);  // before a pixel is read
     for (const std::string& file : {png, jpeg, jpeg_header({}, 16'000)}) {
-      const std::string error = decoder.error_of(file);
+      const std::string error = wide.error_of(file);
       if (error.find(" data ends too early: ") == error.npos) std::cerr << error;
     }
     std::exit(0);
@@ -92,11 +81,11 @@ TEST(DecodeImageLimitsTest, AFileThatIsTooShortForItsPixelsIsRefusedByItsHeader)
   EXPECT_EXIT(refuse(), testing::ExitedWithCode(0), "^$");
 }
 
-TEST(DecodeImageLimitsTest, AChunkThatIsNotReadTakesNoMemoryWhateverItSays) {
+TEST_F(DecodeImageLimitsTest, AChunkThatIsNotReadTakesNoMemoryWhateverItSays) {
   std::string file = write_png(photograph(9, 9));
   file.insert(33, big_endian(1'700'000'000) + "tEXtSoftware");  // behind IHDR
   const auto read = [&] {
-    std::cerr << Decoder().error_of(file);
+    std::cerr << decoder().error_of(file);
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
     std::exit(usage.ru_maxrss > 1'000'000);  // KiB
@@ -104,35 +93,35 @@ TEST(DecodeImageLimitsTest, AChunkThatIsNotReadTakesNoMemoryWhateverItSays) {
   EXPECT_EXIT(read(), testing::ExitedWithCode(0), "the PNG data ends too early");
 }
 
-TEST(DecodeImageLimitsTest, PicturesOfOneColourAreNotRefused) {
-  Decoder decoder;
-  EXPECT_EQ(decoder.error_of(solid_png(3000)), "no error");
-  EXPECT_EQ(decoder.error_of(write_png(blank(1500, 1500))), "no error");
+TEST_F(DecodeImageLimitsTest, PicturesOfOneColourAreNotRefused) {
+  const Decoder small = decoder();
+  EXPECT_EQ(small.error_of(solid_png(3000)), "no error");
+  EXPECT_EQ(small.error_of(write_png(blank(1500, 1500))), "no error");
   for (const JpegOptions& options : {JpegOptions{.optimize = true},
                                      {.progressive = true},
                                      {.arithmetic = true},
                                      {.separate_scans = true}})
-    EXPECT_EQ(decoder.error_of(write_jpeg(blank(2000, 2000), options)), "no error");
+    EXPECT_EQ(small.error_of(write_jpeg(blank(2000, 2000), options)), "no error");
 }
 
-TEST(DecodeImageLimitsTest, PixelsMaxCountsWhatIsStored) {
-  Decoder decoder({{"crop", "center"}, {"size", "4"}, {"pixels_max", "600"}});
+TEST_F(DecodeImageLimitsTest, PixelsMaxCountsWhatIsStored) {
+  const Decoder few = decoder({{"crop", "center"}, {"size", "4"}, {"pixels_max", "600"}});
   for (const auto& file : {write_png(photograph(20, 30)), write_jpeg(photograph(20, 30))})
-    EXPECT_EQ(decoder.error_of(file), "no error");
+    EXPECT_EQ(few.error_of(file), "no error");
   for (const auto& file : {write_png(photograph(20, 31)), write_jpeg(photograph(20, 31))})
-    EXPECT_EQ(decoder.error_of(file), "encoded image: it has 31 x 20 pixels; pixels_max is 600");
+    EXPECT_EQ(few.error_of(file), "encoded image: it has 31 x 20 pixels; pixels_max is 600");
 }
 
-TEST(DecodeImageLimitsTest, TooLittleMemoryIsAnErrorOfTheSample) {
+TEST_F(DecodeImageLimitsTest, TooLittleMemoryIsAnErrorOfTheSample) {
   if (kMemorySanitized) GTEST_SKIP() << "sanitizers have terabytes mapped";
   const std::string large = solid_png(5000), small = write_png(photograph(9, 9));
   const std::string coefficients = write_jpeg(blank(5000, 5000), {.progressive = true});
   const auto run = [&] {
-    Decoder decoder;
-    decoder.error_of(small);
+    const Decoder center = decoder();
+    center.error_of(small);
     allow_private(32 << 20);
-    std::cerr << decoder.error_of(large) << '\n' << decoder.error_of(small) << '\n';
-    std::cerr << decoder.error_of(coefficients) << '\n' << decoder.error_of(small) << '\n';
+    for (const std::string& file : {large, small, coefficients, small})
+      std::cerr << center.error_of(file) << '\n';
     std::exit(0);
   };
   EXPECT_EXIT(run(), testing::ExitedWithCode(0),
@@ -140,9 +129,9 @@ TEST(DecodeImageLimitsTest, TooLittleMemoryIsAnErrorOfTheSample) {
               "JPEG data cannot be read: Insufficient memory.*\nno error\n$");
 }
 
-TEST(DecodeImageLimitsTest, ALargePictureIsNoBurdenAfterwards) {
+TEST_F(DecodeImageLimitsTest, ALargePictureIsNoBurdenAfterwards) {
   if (kMemorySanitized) GTEST_SKIP() << "sanitizers keep memory that was freed";
-  Decoder whole({{"crop", "none"}, {"size", "4"}});
+  const Decoder whole = decoder({{"crop", "none"}, {"size", "4"}});
   const std::string small = write_png(photograph(9, 9)), large = solid_png(5000);
   whole.error_of(small);
   const std::uint64_t before = private_bytes();

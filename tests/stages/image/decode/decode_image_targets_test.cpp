@@ -6,13 +6,8 @@
 #include <algorithm>
 #include <array>
 
-#include <brigade/harness.h>
-#include <brigade/module.h>
-#include "stages/image/decode_image_contract.h"
-#include "tests/support/images/test_images.h"
+#include "tests/support/images/decode_test.h"
 #include "tests/support/message_of.h"
-
-extern "C" const brigade::Module* brigade_module_v1();
 
 namespace brigade {
 namespace {
@@ -44,45 +39,47 @@ struct Annotations {
   std::vector<float> joints = {};
 };
 
-class DecodedTargets {
- public:
-  DecodedTargets(ParamTexts params, const std::string& targets) {
-    const Module* module = brigade_module_v1();
-    StageType type;
-    type.contract = decode_image_contract().erased();
-    type.make_stage = [module] { return std::unique_ptr<Stage>(module->bodies[0].make_stage()); };
-    params.emplace_back("targets", targets);
-    params.emplace_back("mask", "seg_png");
-    params.emplace_back("mask_fill", "255");
+class DecodedTargetsTest : public DecodeTest {
+ protected:
+  void open_with(ParamTexts params, const std::string& targets) {
+    params.insert(params.end(), {{"targets", targets}, {"mask", "seg_png"}, {"mask_fill", "255"}});
     const Dim bytes = up_to(1 << 20);
-    const Ports ports = {{"encoded", u8, {bytes}},   {"seg_png", u8, {bytes}},
-                         {"classes", u8, {60, 90}},  {"boxes", f32, {up_to(9), 4}},
-                         {"label", i64, {up_to(9)}}, {"joints", f32, {up_to(9), 3}}};
-    stage_ = StageHarness::open(type, {std::move(params), ports, {}}).value();
+    stage_ = open(std::move(params), {{"encoded", u8, {bytes}},
+                                      {"seg_png", u8, {bytes}},
+                                      {"classes", u8, {60, 90}},
+                                      {"boxes", f32, {up_to(9), 4}},
+                                      {"label", i64, {up_to(9)}},
+                                      {"joints", f32, {up_to(9), 3}}});
   }
 
   Result<HarnessCall> process(const std::string& file, const Annotations& with,
-                              std::uint64_t id = 0) {
-    const std::string mask = write_png(60, 90, sevens(), {.color_type = PNG_COLOR_TYPE_GRAY});
+                              std::uint64_t id = 0,
+                              const std::vector<std::uint8_t>& mask = sevens()) {
     const auto rows = [](std::size_t numbers, std::size_t columns) {
       return static_cast<std::int64_t>(numbers / columns);
     };
-    return stage_->process({of_bytes("encoded", file), of_bytes("seg_png", mask),
-                            host_tensor("classes", {60, 90}, sevens()),
-                            host_tensor("boxes", {rows(with.boxes.size(), 4), 4}, with.boxes),
-                            host_tensor("label", {rows(with.labels.size(), 1)}, with.labels),
-                            host_tensor("joints", {rows(with.joints.size(), 3), 3}, with.joints)},
-                           {.id = id});
-  }
-
- private:
-  static HostTensor of_bytes(const std::string& name, const std::string& bytes) {
-    return host_tensor(name, {static_cast<std::int64_t>(bytes.size())},
-                       std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
+    return stage_->process(
+        {bytes_tensor("encoded", file),
+         bytes_tensor("seg_png", write_png(60, 90, mask, {.color_type = PNG_COLOR_TYPE_GRAY})),
+         host_tensor("classes", {60, 90}, sevens()),
+         host_tensor("boxes", {rows(with.boxes.size(), 4), 4}, with.boxes),
+         host_tensor("label", {rows(with.labels.size(), 1)}, with.labels),
+         host_tensor("joints", {rows(with.joints.size(), 3), 3}, with.joints)},
+        {.id = id});
   }
 
   std::unique_ptr<StageHarness> stage_;
 };
+
+/// Of a mask that is 1 where the picture was white: pixels that are black, but 1, or white, but 0.
+/// At the edges the filter mixes.
+int apart_from_mask(const HostTensor& image, const HostTensor& mask) {
+  const auto levels = image.as<std::uint8_t>(), numbers = mask.as<std::uint8_t>();
+  int apart = 0;
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    apart += (levels[3 * i] == 0 && numbers[i] == 1) || (levels[3 * i] == 255 && numbers[i] == 0);
+  return apart;
+}
 
 /// Pixels that lie 2 pixels inside of the box and are white; -1 where one inside is not, or one as
 /// far outside is.
@@ -110,18 +107,23 @@ const ParamTexts kTargetCuts[] = {
     {{"crop", "none"}, {"size", "48"}, {"flip", "0.5"}},
     {{"crop", "none"}, {"size", "0"}, {"resize", "31"}, {"flip", "1"}}};
 
-TEST(DecodedTargetsTest, AreWhereTheirPixelsAre) {
-  const std::string file = write_png(with_white_box());
+TEST_F(DecodedTargetsTest, AreWhereTheirPixelsAre) {
+  const Picture picture = with_white_box();
+  const std::string file = write_png(picture);
+  std::vector<std::uint8_t> mask;
+  for (std::size_t i = 0; i < picture.bytes.size(); i += 3) mask.push_back(picture.bytes[i] / 255);
   const std::vector<float> middle = {35, 30, 2};
   int inside = 0, seen = 0, hidden = 0;
   for (const ParamTexts& cut : kTargetCuts) {
-    DecodedTargets moved(cut, "[boxes, {keypoints: {name: joints}}]");
-    DecodedTargets alone(cut, "[]");
+    const auto alone = open(cut, {{"encoded", u8, {up_to(1 << 20)}}});
+    open_with(cut, "[boxes, {keypoints: {name: joints}}]");
     for (std::uint64_t id = 0; id < 20; ++id) {
       const Annotations white{{kWhiteBox.begin(), kWhiteBox.end()}, {}, middle};
-      const auto call = moved.process(file, white, id).value();
+      const auto call = process(file, white, id, mask).value();
       const HostTensor& image = call["image"];
-      EXPECT_EQ(image, alone.process(file, white, id).value()["image"]) << "what is drawn stays";
+      EXPECT_EQ(image, alone->process({bytes_tensor("encoded", file)}, {.id = id}).value()["image"])
+          << "what is drawn stays";
+      EXPECT_EQ(apart_from_mask(image, call["mask"]), 0) << id;
       const auto boxes = call["boxes"].as<float>();
       std::array<float, 4> box{};  // nothing is white
       std::copy(boxes.begin(), boxes.end(), box.begin());
@@ -144,16 +146,15 @@ TEST(DecodedTargetsTest, AreWhereTheirPixelsAre) {
   EXPECT_GT(hidden, 0);
 }
 
-TEST(DecodedTargetsTest, AreCutAndLeftOut) {
+TEST_F(DecodedTargetsTest, AreCutAndLeftOut) {
   // Resized by a half, then the rows 5 .. 25 and the columns 12 .. 32, then mirrored.
-  DecodedTargets moved({{"crop", "center"}, {"resize", "30"}, {"size", "20"}, {"flip", "1"}},
-                       "[{boxes: {format: xywh, share_min: 0.2, with: [label]}}, {keypoints: "
-                       "{name: joints}}, {mask: {name: classes}}]");
+  open_with({{"crop", "center"}, {"resize", "30"}, {"size", "20"}, {"flip", "1"}},
+            "[{boxes: {format: xywh, share_min: 0.2, with: [label]}}, {keypoints: "
+            "{name: joints}}, {mask: {name: classes}}]");
   const auto call =
-      moved
-          .process(write_png(with_white_box()), {{20, 10, 40, 40, 0, 0, 20, 20, 0, 0, 30, 60},
-                                                 {7, 8, 9},
-                                                 {40, 30, 2, 10, 30, 2, 1, 1, 0}})
+      process(write_png(with_white_box()), {{20, 10, 40, 40, 0, 0, 20, 20, 0, 0, 30, 60},
+                                            {7, 8, 9},
+                                            {40, 30, 2, 10, 30, 2, 1, 1, 0}})
           .value();
   EXPECT_THAT(call["boxes"].as<float>(), ElementsAre(2, 0, 18, 20));
   EXPECT_THAT(call["label"].as<std::int64_t>(), ElementsAre(7));
@@ -161,29 +162,29 @@ TEST(DecodedTargetsTest, AreCutAndLeftOut) {
   EXPECT_EQ(call["classes"].bytes, call["mask"].bytes) << "a mask that was decoded before";
 }
 
-TEST(DecodedTargetsTest, AreShiftedByABorder) {
-  DecodedTargets moved({{"crop", "center"}, {"size", "100"}},
-                       "[boxes, {mask: {name: classes, "
-                       "fill: 255}}]");
+TEST_F(DecodedTargetsTest, AreShiftedByABorder) {
+  open_with({{"crop", "center"}, {"size", "100"}},
+            "[boxes, {mask: {name: classes, "
+            "fill: 255}}]");
   const auto call =
-      moved.process(write_png(with_white_box()), {{kWhiteBox.begin(), kWhiteBox.end()}}).value();
+      process(write_png(with_white_box()), {{kWhiteBox.begin(), kWhiteBox.end()}}).value();
   EXPECT_THAT(call["boxes"].as<float>(), ElementsAre(25, 30, 55, 70));
   EXPECT_EQ(call["classes"].bytes, call["mask"].bytes);
 }
 
-TEST(DecodedTargetsTest, AreAboutTheUprightPicture) {
-  DecodedTargets moved({{"crop", "none"}, {"size", "0"}}, "[boxes]");
+TEST_F(DecodedTargetsTest, AreAboutTheUprightPicture) {
+  open_with({{"crop", "none"}, {"size", "0"}}, "[boxes]");
   const auto turned = write_jpeg(photograph(90, 60), {.orientation = 6});
-  EXPECT_THAT(moved.process(turned, {{60, 0, 90, 60}}).value()["boxes"].as<float>(),
+  EXPECT_THAT(process(turned, {{60, 0, 90, 60}}).value()["boxes"].as<float>(),
               ElementsAre(60, 0, 90, 60));
-  EXPECT_EQ(message_of(moved.process(turned, {{0, 60, 60, 90}})),
+  EXPECT_EQ(message_of(process(turned, {{0, 60, 60, 90}})),
             "encoded image: boxes, row 0: [0, 60, 60, 90] is outside its image of 60 x 90 pixels; "
             "give boxes in pixels, in the format of `format:`");
 }
 
-TEST(DecodedTargetsTest, AMaskOfAnotherSizeIsAnErrorOfItsSample) {
-  DecodedTargets moved({{"size", "32"}}, "[{mask: {name: classes}}]");
-  EXPECT_EQ(message_of(moved.process(write_png(blank(50, 90)), {})),
+TEST_F(DecodedTargetsTest, AMaskOfAnotherSizeIsAnErrorOfItsSample) {
+  open_with({{"size", "32"}}, "[{mask: {name: classes}}]");
+  EXPECT_EQ(message_of(process(write_png(blank(50, 90)), {})),
             "encoded image: classes has 60 x 90 pixels, its image has 50 x 90; resize one of them");
 }
 

@@ -79,39 +79,16 @@ TEST(AugmentImageTest, DoesWhatIsDocumentedForEveryKindOfSize) {
       const auto stage = open_augment(s, flip).value();
       const HostTensor image = numbered_image(s);
       for (std::uint64_t id = 0; id < 50; ++id) {
-        const HarnessCall call = stage->process({image}, {.id = id, .epoch = 3}).value();
-        const Philox random(7, stream_id("augment"), 3, id);
+        const auto epoch = static_cast<std::uint32_t>(id % 3);
+        const HarnessCall call =
+            stage->process({image}, {.number = 99 - id, .id = id, .epoch = epoch}).value();
+        const Philox random(7, stream_id("augment"), epoch, id);
         ASSERT_EQ(call["image"].as<std::uint8_t>(), expected(s, flip, image, random))
             << s.height << "x" << s.width << "x" << s.channels << " pad " << s.pad << " crop "
             << s.crop << " flip " << flip << " id " << id;
       }
     }
   }
-}
-
-TEST(AugmentImageTest, EveryPlaceAndBothSidesOccur) {
-  const Sizes s{4, 4, 1, 1, 4};
-  const auto stage = open_augment(s, 0.5).value();
-  std::map<std::string, int> seen;
-  for (std::uint64_t id = 0; id < 1800; ++id) {
-    const HarnessCall call = stage->process({numbered_image(s)}, {.id = id}).value();
-    ++seen[join(call["image"].as<std::uint8_t>(), " ")];
-  }
-  EXPECT_EQ(seen.size(), 18u);  // 3 rows x 3 columns x 2 sides, 100 of each expected
-  for (const auto& [pixels, count] : seen) EXPECT_TRUE(count > 50 && count < 160) << count;
-}
-
-TEST(AugmentImageTest, TheSampleDecidesNotTheOrder) {
-  const Sizes s{28, 28, 1, 2, 28};
-  const HostTensor image = numbered_image(s);
-  const auto stage = open_augment(s, 0.5).value();
-  const auto first = stage->process({image}, {.number = 0, .id = 9, .epoch = 1}).value()["image"];
-  const auto again = stage->process({image}, {.number = 8, .id = 9, .epoch = 1}).value()["image"];
-  EXPECT_EQ(first, again);
-  int differ = 0;
-  for (std::uint32_t epoch = 2; epoch < 12; ++epoch)
-    differ += !(stage->process({image}, {.id = 9, .epoch = epoch}).value()["image"] == first);
-  EXPECT_GT(differ, 5);
 }
 
 }  // namespace

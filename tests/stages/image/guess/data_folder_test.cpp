@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <functional>
 
 #include <brigade/text.h>
 #include "stages/image/guess/data_table.h"
@@ -46,38 +47,28 @@ TEST_F(DataFolder, LinksAreFollowedAndRoundOnesEnd) {
   EXPECT_THAT(error("round"), HasSubstr("found no class folders"));
 }
 
-TEST_F(DataFolder, ThatCannotBeReadIsAnError) {
-  files({"data/cat/1.jpg", "data/dog/1.jpg"});
-  std::filesystem::permissions(path("data/dog"), std::filesystem::perms::none);
-  const auto is_said = [&] {
-    return error("data").ends_with("/data/dog: cannot read the folder: Permission denied");
-  };
-  if (testing_support::may_become_another_user()) {
-    testing_support::as_other_user(is_said);
-  } else {
-    EXPECT_TRUE(is_said());
-  }
-  std::filesystem::permissions(path("data/dog"), std::filesystem::perms::all);
+/// As a user who may not read what nobody may.
+void expect_as_user(const std::function<bool()>& holds) {
+  if (testing_support::may_become_another_user())
+    testing_support::as_other_user(holds);
+  else
+    EXPECT_TRUE(holds());
 }
 
-TEST_F(DataFolder, ThatCannotBeReadBesideTheDataDoesNotMatter) {
-  files({"lost+found/none"});
-  folder.write("table.csv", "a,b,label\n1,2,0\n3,4,1\n");
-  std::filesystem::permissions(path("lost+found"), std::filesystem::perms::none);
-  const auto is_found = [&] { return look().kind == Kind::numbers; };
-  const auto is_said = [&] {
-    std::filesystem::remove(path("table.csv"));
-    return error().ends_with("/lost+found: cannot read the folder: Permission denied");
+TEST_F(DataFolder, ThatCannotBeReadIsAnErrorButNotBesideTheData) {
+  files({"data/cat/1.jpg", "data/dog/1.jpg", "beside/lost+found/none"});
+  for (const char* name : {"data/dog", "beside/lost+found"})
+    std::filesystem::permissions(path(name), std::filesystem::perms::none);
+  const auto is_said = [&](const std::string& name, const std::string& what) {
+    return error(name).ends_with(what + ": cannot read the folder: Permission denied");
   };
-  if (testing_support::may_become_another_user()) {
-    testing_support::as_other_user(is_found);
-    std::filesystem::remove(path("table.csv"));
-    testing_support::as_other_user(is_said);
-  } else {
-    EXPECT_TRUE(is_found());
-    EXPECT_TRUE(is_said());
-  }
-  std::filesystem::permissions(path("lost+found"), std::filesystem::perms::all);
+  expect_as_user([&] { return is_said("data", "/data/dog"); });
+  folder.write("beside/table.csv", "a,b,label\n1,2,0\n3,4,1\n");
+  expect_as_user([&] { return look("beside").kind == Kind::numbers; });
+  std::filesystem::remove(path("beside/table.csv"));
+  expect_as_user([&] { return is_said("beside", "/lost+found"); });
+  for (const char* name : {"data/dog", "beside/lost+found"})
+    std::filesystem::permissions(path(name), std::filesystem::perms::all);
 }
 
 TEST_F(DataFolder, PipesAreNotWaitedFor) {

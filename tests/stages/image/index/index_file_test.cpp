@@ -120,26 +120,21 @@ TEST_F(IndexFileTest, OnlyAnIndexOfTheSameKindMayBeReplaced) {
   EXPECT_EQ(error(own.substr(0, 30)), "") << "damaged, but ours";
 }
 
-TEST(MadeFrom, PartsComeBackInOrder) {
+TEST(MadeFrom, PartsComeBackInOrderAndWhatIsNoNumberIsNone) {
   std::string text;
-  add_part(text, "a path\n");
-  add_part(text, "");
-  add_part(text, "-12");
+  for (const char* part : {"a path\n", "", "-12", "", "x", "1x", "99999999999999999999"})
+    add_part(text, part);
   std::string_view rest = text;
   EXPECT_EQ(take_part(rest), "a path\n");
   EXPECT_EQ(take_part(rest), "");
   EXPECT_EQ(take_number(rest), -12);
+  for (int i = 0; i < 4; ++i) {
+    std::string_view part = rest;
+    EXPECT_EQ(take_number(part), std::nullopt) << rest;
+    take_part(rest);
+  }
   EXPECT_EQ(take_part(rest), std::nullopt);
   EXPECT_EQ(take_number(rest), std::nullopt);
-}
-
-TEST(MadeFrom, WhatIsNoNumberIsNone) {
-  for (const char* text : {"", "x", "1x", "99999999999999999999"}) {
-    std::string part;
-    add_part(part, text);
-    std::string_view rest = part;
-    EXPECT_EQ(take_number(rest), std::nullopt) << text;
-  }
   std::string_view open = "12";
   EXPECT_EQ(take_number(open), std::nullopt) << "no end";
 }

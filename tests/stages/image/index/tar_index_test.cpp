@@ -126,27 +126,5 @@ TEST_F(TarIndexTest, AnotherFileOfClassesIsAnotherWish) {
   EXPECT_FALSE(TarIndex::is_current(file_, shards_, fields_));
 }
 
-TEST_F(TarIndexTest, NumbersThatDoNotFitAreNoCrash) {
-  scan();
-  int refused = 0;
-  for (std::size_t at = 64; at < bytes_.size(); ++at) {
-    std::string changed = bytes_;
-    changed[at] = static_cast<char>(changed[at] ^ 0xff);
-    seal_index(changed);
-    const auto file = IndexFile::parse(changed, IndexKind::tar_shards);
-    if (file) (void)TarIndex::is_current(*file, shards_, fields_);
-    if (file) (void)TarIndex::shards_of(*file);
-    const auto index =
-        file ? TarIndex::of(*file, shards_.size(), fields_) : Result<TarIndex>(file.error());
-    refused += !index;
-    for (std::uint64_t i = 0; index && i < index->size(); ++i) {
-      EXPECT_LE(index->shard(i), shards_.size());
-      EXPECT_LE(index->key(i).size(), bytes_.size());
-      (void)index->extra(i, 0);
-    }
-  }
-  EXPECT_GT(refused, 20);
-}
-
 }  // namespace
 }  // namespace brigade

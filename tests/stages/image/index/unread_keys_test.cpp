@@ -15,18 +15,14 @@ std::string line_about(const std::vector<std::string>& members, std::size_t byte
   return keys.text(kFields, bytes_max);
 }
 
-TEST(UnreadKeys, WithRoomForItAllIsSaid) {
-  UnreadKeys keys;
-  keys.add_image("jpg");
-  keys.add_image("jpg");
+TEST(UnreadKeys, OfSeveralArchivesAreAddedUp) {
+  UnreadKeys keys, of_another;
   keys.add_key({"image.jpg", "label.cls"});
-  UnreadKeys of_another;
   of_another.add_key({"y.txt"});
   keys.add(of_another);
   EXPECT_EQ(keys.count, 2u);
-  EXPECT_EQ(keys.text(kFields, 400),
-            "keys with neither image nor label; extensions found: image.jpg, label.cls, y.txt; "
-            "`image: [jpg, image.jpg]`, `label: cls;label.cls` reads 1 of them");
+  EXPECT_NE(keys.text(kFields, 400).find("extensions found: image.jpg, label.cls, y.txt;"),
+            std::string::npos);
 }
 
 TEST(UnreadKeys, WithoutMembersNothingIsSaidOfThem) {
