@@ -16,61 +16,37 @@ namespace brigade::stress {
 namespace {
 
 const std::vector<SweptSpec>& specs() {
+  using support::StageSpec;
+  static constexpr auto kSleepers = WakeOrder::by_sleeper, kFinishers = WakeOrder::by_finisher;
+  static const StageSpec source = {1, 1, 2, {}, true};
+  static const StageSpec slot_reader = {1, 1, 0, {0}, true}, two_readers = {2, 1, 0, {0}};
+  static const StageSpec second = {2, 1, 2, {0}}, reader_of_second = {1, 1, 0, {1}, true};
+  static const ByStage<StageSpec> in_order = {source, slot_reader};
+  static const ByStage<StageSpec> two_to_two = {{2, 1, 3, {}}, two_readers};
+  static const ByStage<StageSpec> joined = {source, source, two_readers};
+  static const ByStage<StageSpec> merged = {
+      source, source, {1, 1, 4, {}, true}, {1, 2, 0, {2}, true}};
   static const std::vector<SweptSpec> all = {
-      {"one_to_one_in_order", {{1, 1, 2, {}, true}, {1, 1, 0, {0}, true}}, 6},
-      {"one_to_one_finishers_pay",
-       {{1, 1, 2, {}, true}, {1, 1, 0, {0}, true}},
-       6,
-       0,
-       WakeOrder::by_finisher},
-      {"two_to_two", {{2, 1, 3, {}}, {2, 1, 0, {0}}}, 8},
-      {"two_to_two_finishers_pay", {{2, 1, 3, {}}, {2, 1, 0, {0}}}, 8, 0, WakeOrder::by_finisher},
-      {"one_two_one", {{1, 1, 2, {}, true}, {2, 1, 2, {0}}, {1, 1, 0, {1}, true}}, 6},
+      {"one_to_one_in_order", in_order, 6},
+      {"one_to_one_finishers_pay", in_order, 6, 0, kFinishers},
+      {"two_to_two", two_to_two, 8},
+      {"two_to_two_finishers_pay", two_to_two, 8, 0, kFinishers},
+      {"one_two_one", {source, second, reader_of_second}, 6},
       {"slots_to_batches", {{2, 1, 4, {}}, {1, 2, 0, {0}, true}}, 8},
-      {"batches_to_slots", {{2, 2, 4, {}}, {2, 1, 0, {0}}}, 8},
-      {"broadcast", {{1, 1, 2, {}, true}, {2, 1, 0, {0}}, {1, 1, 0, {0}, true}}, 6},
-      {"zip", {{1, 1, 2, {}, true}, {2, 1, 2, {}}, {1, 1, 0, {0, 1}}}, 6},
+      {"batches_to_slots", {{2, 2, 4, {}}, two_readers}, 8},
+      {"broadcast", {source, two_readers, slot_reader}, 6},
+      {"zip", {source, {2, 1, 2, {}}, {1, 1, 0, {0, 1}}}, 6},
       {"fixed_turns", {{1, 1, 4, {}, true}, {2, 1, 0, {0}, false, true}}, 8},
       {"two_slots_for_each_sample",
-       {{1, 1, 2, {}, true}, {2, 1, 6, {0}, false, false, 2}, {1, 3, 0, {1}, true}},
+       {source, {2, 1, 6, {0}, false, false, 2}, {1, 3, 0, {1}, true}},
        6},
-      {"repack", {{1, 1, 2, {}, true}, {1, 1, 2, {}, true}, {1, 2, 0, {1}, true}}, 4, 1},
-      {"merge",
-       {{1, 1, 2, {}, true}, {1, 1, 2, {}, true}, {1, 1, 4, {}, true}, {1, 2, 0, {2}, true}},
-       3,
-       2},
-      {"whichever_is_there",
-       {{1, 1, 2, {}, true}, {1, 1, 2, {}, true}, {2, 1, 0, {0}}},
-       4,
-       0,
-       WakeOrder::by_finisher,
-       Interleave::any},
-      {"turns_of_epochs",
-       {{1, 1, 2, {}, true}, {1, 1, 2, {}, true}, {2, 1, 0, {0}}},
-       4,
-       0,
-       WakeOrder::by_sleeper,
-       Interleave::epochs},
-      {"cache",
-       {{1, 1, 2, {}, true}, {2, 1, 2, {0}}, {1, 1, 0, {1}, true}},
-       4,
-       0,
-       WakeOrder::by_finisher,
-       Interleave::cache},
-      {"stream",
-       {{1, 2, 4, {}, true}, {1, 4, 0, {0}, true}},
-       0,
-       0,
-       WakeOrder::by_finisher,
-       {},
-       {3, 1}},
-      {"shared_stream",
-       {{2, 1, 4, {}}, {1, 2, 0, {0}, true}},
-       0,
-       0,
-       WakeOrder::by_finisher,
-       {},
-       {2, 1}}};
+      {"repack", {source, source, {1, 2, 0, {1}, true}}, 4, 1},
+      {"merge", merged, 3, 2},
+      {"whichever_is_there", joined, 4, 0, kFinishers, Interleave::any},
+      {"turns_of_epochs", joined, 4, 0, kSleepers, Interleave::epochs},
+      {"cache", {source, second, reader_of_second}, 4, 0, kFinishers, Interleave::cache},
+      {"stream", {{1, 2, 4, {}, true}, {1, 4, 0, {0}, true}}, 0, 0, kFinishers, {}, {3, 1}},
+      {"shared_stream", {{2, 1, 4, {}}, {1, 2, 0, {0}, true}}, 0, 0, kFinishers, {}, {2, 1}}};
   return all;
 }
 

@@ -24,24 +24,17 @@ Mapping shared_memory(std::uint64_t bytes) {
   return memory;
 }
 
-/// Two index spaces, each with a task queue of the stage that joins them.
-void add_second_queue(const SweptSpec& spec, SharedShape& shape) {
+/// The middle stage gives what it has kept, in an index space of its own.
+void add_cache(SharedShape& shape) {
+  StageShape& cache = shape.stages[1];
+  QueueShape keeps = cache.queues[0];
+  keeps.window = shape.stages[0].slots / keeps.task;
+  cache.interleave = Interleave::cache;
+  cache.source = true;
+  cache.queues[0].inputs.clear();
+  cache.queues[0].index_space = shape.stages[2].queues[0].index_space = 1;
+  cache.queues.push_back(keeps);
   shape.index_spaces = 2;
-  StageShape& joined = shape.stages[spec.joined_stage()];
-  joined.interleave = *spec.join;
-  QueueShape second = joined.queues[0];
-  if (spec.join == Interleave::cache) {  // the first gives, the second keeps
-    joined.source = true;
-    joined.queues[0].inputs.clear();
-    joined.queues[0].index_space = 1;
-    second.window = shape.stages[0].slots / second.task;
-    shape.stages.back().queues[0].index_space = 1;
-  } else {
-    second.inputs = {1};
-    second.index_space = 1;
-    shape.stages[1].queues[0].index_space = 1;
-  }
-  joined.queues.push_back(second);
 }
 
 }  // namespace
@@ -77,31 +70,16 @@ SweptLine::SweptLine(const SweptSpec& spec, StageNumber victim_stage)
   }
 }
 
-/// Of a merge: task queue 0 is its output, and one task queue for each of its sources, all index
-/// spaces apart.
 SharedShape SweptLine::shape_from(const SweptSpec& spec) {
   SharedShape shape = support::line_shape(spec.stages);
-  if (spec.join) add_second_queue(spec, shape);
+  if (spec.join == Interleave::cache) {
+    add_cache(shape);
+  } else if (spec.join) {
+    support::join_two(shape, *spec.join);
+  }
   if (!spec.streamed.empty())
     shape.epoch_ends = {spec.stages[0].replicas == 1 ? spec.streamed.size() : 1};
-  if (spec.merged == 0) return shape;
-  const IndexSpaceNumber merged(spec.merged);
-  shape.index_spaces = spec.merged + 1;
-  StageShape& merge = shape.stages[StageNumber(spec.merged)];
-  merge.source = false;
-  merge.journal_ports = spec.merged;
-  merge.queues[0].index_space = merged;
-  for (int s = 0; s < spec.merged; ++s) {
-    QueueShape& source = shape.stages[StageNumber(s)].queues[0];
-    source.index_space = IndexSpaceNumber(s);
-    QueueShape queue = merge.queues[0];
-    queue.index_space = source.index_space;
-    queue.inputs = {StageNumber(s)};
-    merge.queues.push_back(queue);
-  }
-  shape.stages.back().queues[0].index_space = merged;
-  shape.epoch_ends.assign(index_of(merged), 0);
-  shape.epoch_ends.push_back(1);
+  if (spec.merged > 0) support::make_flat_map(shape, spec.merged);
   return shape;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "transports/layout.h"
@@ -85,6 +86,41 @@ inline SharedShape line_shape(const ByStage<StageSpec>& specs) {
   return graph;
 }
 
+/// Makes the last stage, which reads stage 0, read stage 1 as well: by a task queue and in an index
+/// space of its own.
+inline void join_two(SharedShape& shape, Interleave how) {
+  StageShape& reader = shape.stages.back();
+  reader.interleave = how;
+  QueueShape second = reader.queues[0];
+  second.inputs = {1};
+  second.index_space = 1;
+  reader.queues.push_back(second);
+  shape.stages[1].queues[0].index_space = 1;
+  shape.index_spaces = 2;
+}
+
+/// Makes the stage behind the first `sources` a flat_map stage that reads them: task queue 0 is its
+/// output, and there is one for each of its sources, all index spaces apart.
+inline void make_flat_map(SharedShape& shape, int sources) {
+  const StageNumber merge(sources);
+  const IndexSpaceNumber merged(sources);
+  for (StageNumber s = merge; shape.stages.has(s); ++s)
+    shape.stages[s].queues[0].index_space = merged;
+  StageShape& stage = shape.stages[merge];
+  stage.source = false;
+  stage.journal_ports = sources;
+  for (int s = 0; s < sources; ++s) {
+    QueueShape queue = stage.queues[0];
+    queue.index_space = IndexSpaceNumber(s);
+    queue.inputs = {StageNumber(s)};
+    stage.queues.push_back(queue);
+    shape.stages[StageNumber(s)].queues[0].index_space = queue.index_space;
+  }
+  shape.index_spaces = sources + 1;
+  shape.epoch_ends.assign(index_of(merged), 0);
+  shape.epoch_ends.push_back(1);
+}
+
 /// The samples of a line are a multiple of every task size; returns L of the source.
 inline std::uint64_t line_multiple(const SharedShape& shape) {
   std::uint64_t multiple = 1;
@@ -128,6 +164,17 @@ class LineMemory {
     std::byte bytes[64] = {};
   };
   std::vector<Block> lines_;
+};
+
+/// A line in one process, without anybody who works. What it points to is its own: it stays where
+/// it is.
+struct LineControl {
+  explicit LineControl(SharedShape of) : shape(std::move(of)) {}
+  LineControl(const LineControl&) = delete;
+
+  const SharedShape shape;
+  LineMemory memory{control_bytes<SystemPolicy>(shape)};
+  Control<SystemPolicy> control = create_control<SystemPolicy>(memory.data(), shape);
 };
 
 }  // namespace brigade::support

@@ -1,7 +1,9 @@
-// What stepping and the conformance suite do not show of a channel: every claim, wait and end of a
-// line is theirs (tests/transports/stepping).
+// What stepping and the conformance suite do not show of how replicas get their work. Every claim,
+// wait and end of a line is theirs, and every repair (tests/transports/stepping).
 
 #include "transports/channel.h"
+#include "transports/joined_queues.h"
+#include "transports/repair.h"
 
 #include <gtest/gtest.h>
 
@@ -11,83 +13,57 @@
 namespace brigade {
 namespace {
 
-using support::StageSpec;
-using Shared = Control<SystemPolicy>;
-
-/// A line in one thread: whoever is named takes the next step.
-class Line {
- public:
-  explicit Line(const ByStage<StageSpec>& specs, std::uint64_t end = kNever)
-      : shape_(support::line_shape(specs)), memory_(control_bytes<SystemPolicy>(shape_)) {
-    control = create_control<SystemPolicy>(memory_.data(), shape_);
-    if (end != kNever) set_end(control, 0, end, end, 1);
-  }
-  Channel<SystemPolicy> channel(StageNumber stage, int replica = 0) {
-    return {control, stage, 0, replica};
-  }
-  Watermark<SystemPolicy>* watermark(StageNumber stage) {
-    return control.stages[stage].queues[0].watermark;
-  }
-  std::uint64_t level(StageNumber stage) { return watermark(stage)->level.value; }
-
-  Shared control;
-
- private:
-  SharedShape shape_;
-  support::LineMemory memory_;
-};
+using support::line_shape;
+using support::LineControl;
 
 void expect_claimed(const Attempt<SystemPolicy>& found, std::uint64_t task) {
   ASSERT_EQ(found.look, Look::claimed);
   EXPECT_EQ(found.task, task);
 }
 
-void expect_blocked(const Attempt<SystemPolicy>& found, const Watermark<SystemPolicy>* on,
-                    Cause cause) {
-  ASSERT_EQ(found.look, Look::blocked);
-  EXPECT_EQ(found.blocked_on, on);
-  EXPECT_EQ(found.cause, cause);
-}
-
-class OneToOne : public testing::TestWithParam<bool> {
- protected:
-  const bool in_order_ = GetParam();
-  Line line_{{{1, 1, 2, {}, in_order_}, {1, 1, 0, {0}, in_order_}}, 5};
-  Channel<SystemPolicy> writer_ = line_.channel(0);
-};
+class OneToOne : public testing::TestWithParam<bool> {};
 
 TEST_P(OneToOne, AnAbortEndsItWhateverIsLeftAndForGood) {
-  abort_all(line_.control);
-  EXPECT_EQ(writer_.try_claim().look, Look::ended);
-  EXPECT_EQ(writer_.try_claim().look, Look::ended);
-  EXPECT_EQ(line_.channel(1).try_claim().look, Look::ended);
+  LineControl line(line_shape({{1, 1, 2, {}, GetParam()}, {1, 1, 0, {0}, GetParam()}}));
+  set_end(line.control, 0, 5, 5, 1);
+  Channel<SystemPolicy> writer(line.control, 0, 0, 0);
+  abort_all(line.control);
+  EXPECT_EQ(writer.try_claim().look, Look::ended);
+  EXPECT_EQ(writer.try_claim().look, Look::ended);
+  EXPECT_EQ(Channel<SystemPolicy>(line.control, 1, 0, 0).try_claim().look, Look::ended);
 }
 
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutTaskWords, OneToOne, testing::Bool());
 
+TEST(Interleaved, AnAbortEndsTheTurnsOfEpochs) {
+  SharedShape shape = line_shape({{1, 1, 2, {}, true}, {1, 1, 2, {}, true}, {1, 1, 0, {0}, true}});
+  support::join_two(shape, Interleave::epochs);
+  LineControl line(shape);
+  for (const int source : {0, 1}) set_end(line.control, IndexSpaceNumber(source), 4, 4, 3);
+  JoinedQueues<SystemPolicy> joined(line.control, 2, 0);
+  abort_all(line.control);
+  EXPECT_EQ(joined.try_claim().look, Look::ended);
+}
+
 TEST(Replicas, OneThatFellFarBehindCatchesUp) {
-  Line line({{2, 1, 2, {}}, {1, 1, 0, {0}, true}}, 1000);
-  auto sleeper = line.channel(0, 1);
-  auto writer = line.channel(0, 0);
-  auto reader = line.channel(1);
+  LineControl line(line_shape({{2, 1, 2, {}}, {1, 1, 0, {0}, true}}));
+  set_end(line.control, 0, 1000, 1000, 1);
+  Channel<SystemPolicy> writer(line.control, 0, 0, 0);
+  Channel<SystemPolicy> sleeper(line.control, 0, 0, 1);
+  Channel<SystemPolicy> reader(line.control, 1, 0, 0);
   expect_claimed(sleeper.try_claim(), 0);
   sleeper.finish(0);
   for (std::uint64_t task = 1; task < 900; ++task) {
-    if (task > 1) {
-      expect_claimed(reader.try_claim(), task - 2);
-      reader.finish(task - 2);
-    }
     expect_claimed(writer.try_claim(), task);
     writer.finish(task);
+    reader.finish(reader.try_claim().task);
   }
-  expect_claimed(reader.try_claim(), 898);
-  reader.finish(898);
   expect_claimed(sleeper.try_claim(), 900);
 }
 
 TEST(OwnEnd, ASourceStopsAtTheSizeItKnowsBeforeTheIndexSpaceDoes) {
-  Line line({{1, 1, 4, {}, true}, {1, 1, 0, {0}, true}});
-  auto source = line.channel(0);
+  LineControl line(line_shape({{1, 1, 4, {}, true}, {1, 1, 0, {0}, true}}));
+  Channel<SystemPolicy> source(line.control, 0, 0, 0);
   source.set_own_end(1);
   EXPECT_EQ(source.end(), kNever);
   expect_claimed(source.try_claim(), 0);
@@ -95,41 +71,33 @@ TEST(OwnEnd, ASourceStopsAtTheSizeItKnowsBeforeTheIndexSpaceDoes) {
   EXPECT_EQ(source.try_claim().look, Look::ended);
 }
 
-TEST(Finish, CountsSlotsThatAreNotFullBeforeTheCommit) {
-  Line line({{1, 4, 8, {}, true}, {1, 4, 0, {0}, true}}, 16);
-  auto writer = line.channel(0);
-  expect_claimed(writer.try_claim(), 0);
-  writer.finish(0, {1, 2, 0});
-  expect_claimed(writer.try_claim(), 1);
-  writer.finish(1);  // all FULL: no new entry
-  auto& tally = line.control.stages[0].queues[0].tallies[0];
-  EXPECT_EQ(tally.entries[tally.newest()].sequence, 1u);
-  EXPECT_EQ(tally.entries[tally.newest()].counts().pads, 1u);
-
-  auto restarted = line.channel(0);  // goes on counting
-  auto reader = line.channel(1);
-  expect_claimed(reader.try_claim(), 0);
-  reader.finish(0);
-  expect_claimed(restarted.try_claim(), 2);
-  restarted.finish(2, {0, 1, 0});
-  EXPECT_EQ(tally.entries[tally.newest()].sequence, 2u);
-  EXPECT_EQ(tally.entries[tally.newest()].counts().empty_slots, 3u);
+TEST(Repair, SaysWhatItDidAndForgetsTheInFlightSample) {
+  LineControl line(line_shape({{2, 1, 4, {}}, {1, 1, 0, {0}}}));
+  set_end(line.control, 0, 100, 100, 1);
+  Channel<SystemPolicy> victim(line.control, 0, 0, 0);
+  Channel<SystemPolicy> witness(line.control, 0, 0, 1);
+  expect_claimed(victim.try_claim(), 0);
+  expect_claimed(witness.try_claim(), 1);
+  expect_claimed(victim.try_claim(), 2);
+  TaskTable<SystemPolicy>& table = line.control.stages[0].queues[0].table;
+  table.word(0).store(table.done(0, 0));  // died between DONE and advance()
+  line.control.replicas[0].in_flight.value = 17;
+  const auto done = repair(line.control, 0, 0);
+  EXPECT_EQ(done.reopened, 1u);
+  EXPECT_EQ(done.advanced_slots, 1u);
+  EXPECT_EQ(line.control.replicas[0].in_flight.value, kNever);
 }
 
-TEST(Resume, AWatermarkThatStartsInTheMiddleIsWhereClaimsStart) {
-  Line line({{2, 2, 8, {}}, {1, 4, 0, {0}}}, 1000);
-  line.watermark(0)->level.value = 600;
-  line.watermark(1)->level.value = 600;
-  auto writer = line.channel(0, 1);
-  auto reader = line.channel(1);
-  for (std::uint64_t task : {300, 301, 302, 303}) {
-    expect_claimed(writer.try_claim(), task);
-    writer.finish(task);
-  }
-  expect_blocked(writer.try_claim(), line.watermark(1), Cause::memory);
-  expect_claimed(reader.try_claim(), 150);
-  reader.finish(150);
-  EXPECT_EQ(line.level(1), 604u);
+// A dead stream may have stored its end and rung nobody but its neighbours.
+TEST(Repair, RingsStagesFarAway) {
+  LineControl line(
+      line_shape({{1, 1, 4, {}}, {1, 1, 4, {0}}, {1, 1, 4, {1}}, {1, 1, 0, {2}}, {1, 1, 0, {0}}}));
+  repair(line.control, 1, 0);
+  for (int r = 0; r < 5; ++r) EXPECT_EQ(line.control.doorbells[r].rings, 1u) << r;
+  RepairRules silent;
+  silent.ring = false;
+  repair(line.control, 1, 0, {}, silent);
+  for (int r = 0; r < 5; ++r) EXPECT_EQ(line.control.doorbells[r].rings, 1u) << r;
 }
 
 }  // namespace

@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <thread>
-
 #include "tests/support/line.h"
 #include "transports/stop.h"
 
@@ -13,51 +11,47 @@ namespace brigade {
 namespace {
 
 /// source -> a stage with three slots for each sample -> sink. Two epochs, whose ends are recorded.
-class Epochs : public testing::Test {
+class Epochs : public testing::Test, protected support::LineControl {
  protected:
-  static SharedShape shape(std::uint64_t ends) {
+  static SharedShape fan_out(std::uint64_t ends) {
     SharedShape shape = support::line_shape(
         {{1, 1, 8, {}, true}, {1, 1, 24, {0}, true, false, 3}, {1, 1, 0, {1}, true}});
     shape.epoch_ends = {ends};
     return shape;
   }
-  explicit Epochs(std::uint64_t ends = 2) : shape_(shape(ends)) {}
-  IndexSpaceEpochs<SystemPolicy> above() { return {control_, 0}; }
-  IndexSpaceEpochs<SystemPolicy> below() { return {control_, 1}; }
-
-  SharedShape shape_;
-  support::LineMemory memory_{control_bytes<SystemPolicy>(shape_)};
-  Control<SystemPolicy> control_ = create_control<SystemPolicy>(memory_.data(), shape_);
+  explicit Epochs(std::uint64_t ends = 2) : LineControl(fan_out(ends)) {}
+  IndexSpaceEpochs<SystemPolicy> above() { return {control, 0}; }
+  IndexSpaceEpochs<SystemPolicy> below() { return {control, 1}; }
 };
 
 TEST_F(Epochs, EndWhereTheSourceSaysAndBelowItAccordingly) {
   EXPECT_EQ(above().end(0), kNever);
-  end_epoch(control_, 0, 0, 4);
+  end_epoch(control, 0, 0, 4);
   EXPECT_EQ(above().end(0), 4u);
   EXPECT_EQ(below().end(0), 12u);
   EXPECT_EQ(below().end(1), kNever);
-  EXPECT_EQ(control_.index_spaces[0]->end.value, kNever);
+  EXPECT_EQ(control.index_spaces[0]->end.value, kNever);
 }
 
 TEST_F(Epochs, TheLastOneIsTheEndOfItsIndexSpaceAndOfThoseBelow) {
-  end_epoch(control_, 0, 0, 4);
-  end_epoch(control_, 0, 1, 8);
-  EXPECT_EQ(control_.index_spaces[0]->end.value, 8u);
-  EXPECT_EQ(control_.index_spaces[1]->end.value, 24u);
+  end_epoch(control, 0, 0, 4);
+  end_epoch(control, 0, 1, 8);
+  EXPECT_EQ(control.index_spaces[0]->end.value, 8u);
+  EXPECT_EQ(control.index_spaces[1]->end.value, 24u);
 }
 
 TEST_F(Epochs, AStopThatCameBeforeTheLastOneStands) {
-  control_.index_spaces[0]->end.value = 4;
-  end_epoch(control_, 0, 1, 8);
-  EXPECT_EQ(control_.index_spaces[0]->end.value, 4u);
+  control.index_spaces[0]->end.value = 4;
+  end_epoch(control, 0, 1, 8);
+  EXPECT_EQ(control.index_spaces[0]->end.value, 4u);
 }
 
 TEST_F(Epochs, ArePassedOneByOneAndEmptyOnesTogether) {
   EXPECT_EQ(above().passed(100), 0u);
-  end_epoch(control_, 0, 0, 4);
+  end_epoch(control, 0, 0, 4);
   EXPECT_EQ(above().passed(3), 0u);
   EXPECT_EQ(above().passed(4), 1u);
-  end_epoch(control_, 0, 1, 4);
+  end_epoch(control, 0, 1, 4);
   EXPECT_EQ(above().passed(4), 2u);
   EXPECT_EQ(below().passed(11), 0u);
   EXPECT_EQ(below().passed(12), 2u);
@@ -71,7 +65,7 @@ class EpochsOfOneLength : public Epochs {
 TEST_F(EpochsOfOneLength, FollowFromIt) {
   EXPECT_EQ(above().end(0), kNever);
   EXPECT_EQ(above().passed(100), 0u);
-  set_end(control_, 0, 3, 4, 2);
+  set_end(control, 0, 3, 4, 2);
   EXPECT_EQ(above().end(0), 4u);
   EXPECT_EQ(above().end(1), 8u);
   EXPECT_EQ(below().end(1), 24u);
@@ -80,38 +74,15 @@ TEST_F(EpochsOfOneLength, FollowFromIt) {
   EXPECT_EQ(above().end(kNever - 1), kNever);
 }
 
-class NeighbourOfAWatermark : public testing::Test {
- protected:
-  Watermark<SystemPolicy> watermark_;
-};
-
-TEST_F(NeighbourOfAWatermark, IsLookedAtAgainOnlyWhereItHadNotCome) {
-  Neighbour<SystemPolicy> input{&watermark_};
+TEST(NeighbourOfAWatermark, IsLookedAtAgainOnlyWhereItHadNotCome) {
+  Watermark<SystemPolicy> watermark;
+  Neighbour<SystemPolicy> input{&watermark};
   EXPECT_FALSE(input.has(1));
-  watermark_.level.value = 5;
+  watermark.level.value = 5;
   EXPECT_TRUE(input.has(4));
-  watermark_.level.value = 3;  // no watermark does that
+  watermark.level.value = 3;  // no watermark does that
   EXPECT_TRUE(input.has(5));
   EXPECT_FALSE(input.has(6));
-}
-
-TEST_F(NeighbourOfAWatermark, ThroughAFanOutBlocksUpToTheSampleOfTheLastSlot) {
-  Neighbour<SystemPolicy> input{&watermark_, 2};
-  watermark_.level.value = 1;
-  EXPECT_TRUE(input.has(2));
-  EXPECT_FALSE(input.has(3));
-  const Attempt<SystemPolicy> blocked = input.blocks(3, Cause::input);
-  EXPECT_EQ(blocked.blocked_on, &watermark_);
-  EXPECT_EQ(blocked.until, 2u);
-  watermark_.level.value = blocked.until;
-  EXPECT_TRUE(input.has(3));
-}
-
-TEST_F(NeighbourOfAWatermark, AsAReaderBlocksUntilItIsARoundBehind) {
-  Neighbour<SystemPolicy> reader{&watermark_, 1, 8};
-  EXPECT_TRUE(reader.has(8));
-  EXPECT_FALSE(reader.has(12));
-  EXPECT_EQ(reader.blocks(12, Cause::memory).until, 4u);
 }
 
 }  // namespace

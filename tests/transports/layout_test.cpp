@@ -37,7 +37,9 @@ class AttachControl : public testing::Test {
   Shared created_;
 };
 
-TEST_F(AttachControl, FindsEveryWordWhereTheCreatorPutIt) {
+TEST_F(AttachControl, FindsEveryWordWhereTheCreatorPutItAndAsItIs) {
+  created_.stages[0].queues[0].watermark->level.value = 12;
+  created_.index_spaces[0]->end.value = 99;
   const Shared attached = attach_control<SystemPolicy>(memory_.data(), bytes_, shape_).value();
   EXPECT_EQ(attached.bytes, bytes_);
   EXPECT_EQ(attached.phase, created_.phase);
@@ -52,6 +54,8 @@ TEST_F(AttachControl, FindsEveryWordWhereTheCreatorPutIt) {
     EXPECT_EQ(attached.stages[s].queues[0].table.lines(),
               created_.stages[s].queues[0].table.lines());
   }
+  EXPECT_EQ(attached.stages[0].queues[0].watermark->level.value, 12u);
+  EXPECT_EQ(attached.index_spaces[0]->end.value, 99u);
 }
 
 TEST_F(AttachControl, WakesSleepersInTheWayOfTheCreator) {
@@ -80,14 +84,6 @@ TEST(WakeOrderOf, AGraphGoesByItsSmallestTaskInOrder) {
   EXPECT_EQ(chosen(kSmallTask, true), WakeOrder::by_sleeper);
   EXPECT_EQ(chosen(kSmallTask + 1, true), WakeOrder::by_finisher);
   EXPECT_EQ(chosen(1, false), WakeOrder::by_finisher);
-}
-
-TEST_F(AttachControl, LeavesAllWordsAsTheyAre) {
-  created_.stages[0].queues[0].watermark->level.value = 12;
-  created_.index_spaces[0]->end.value = 99;
-  Shared attached = attach_control<SystemPolicy>(memory_.data(), bytes_, shape_).value();
-  EXPECT_EQ(attached.stages[0].queues[0].watermark->level.value, 12u);
-  EXPECT_EQ(attached.index_spaces[0]->end.value, 99u);
 }
 
 TEST_F(AttachControl, RefusesAnotherLayoutWithBothValues) {

@@ -10,30 +10,24 @@ namespace {
 constexpr std::uint64_t kMultiple = 4;
 
 /// A stream with `replicas` and `epochs`, whose L is four, and its reader.
-class EndsOfAStream : public testing::Test {
+class EndsOfAStream : public testing::Test, protected support::LineControl {
  protected:
   explicit EndsOfAStream(int replicas = 1, std::uint64_t epochs = 2)
-      : shape_(shape(replicas, epochs)),
-        memory_(control_bytes<SystemPolicy>(shape_)),
-        control_(create_control<SystemPolicy>(memory_.data(), shape_)) {}
-  static SharedShape shape(int replicas, std::uint64_t epochs) {
+      : LineControl(stream(replicas, epochs)) {}
+  static SharedShape stream(int replicas, std::uint64_t epochs) {
     SharedShape shape =
         support::line_shape({{replicas, 1, 8, {}, replicas == 1}, {1, kMultiple, 0, {0}, true}});
     shape.epoch_ends = {epochs};
     return shape;
   }
-  std::uint64_t end_of_epoch(std::uint64_t epoch) { return control_.epoch_ends[0].at(epoch); }
-  std::uint64_t end() { return control_.index_spaces[0]->end.value; }
-
-  SharedShape shape_;
-  support::LineMemory memory_;
-  Control<SystemPolicy> control_;
+  std::uint64_t end_of_epoch(std::uint64_t epoch) { return control.epoch_ends[0].at(epoch); }
+  std::uint64_t end() { return control.index_spaces[0]->end.value; }
 };
 
 TEST_F(EndsOfAStream, ASuccessorSaysALastEndAgain) {
-  control_.epoch_ends[0].record(0, 4);
-  control_.epoch_ends[0].record(1, 8);  // and died
-  StreamEnds<SystemPolicy> ends(control_, 0, kMultiple, true);
+  control.epoch_ends[0].record(0, 4);
+  control.epoch_ends[0].record(1, 8);  // and died
+  StreamEnds<SystemPolicy> ends(control, 0, kMultiple, true);
   ASSERT_TRUE(ends.enter(6));
   EXPECT_EQ(ends.epoch(), 1u);
   EXPECT_TRUE(ends.is_padding(6));
@@ -44,16 +38,16 @@ TEST_F(EndsOfAStream, ASuccessorSaysALastEndAgain) {
 // The end was found in the middle of a task, which died with it: its first samples are not
 // published.
 TEST_F(EndsOfAStream, ASuccessorTakesNothingForPaddingThatMayBeASample) {
-  control_.epoch_ends[0].record(0, 4);
-  control_.epoch_ends[0].record(1, 8);
+  control.epoch_ends[0].record(0, 4);
+  control.epoch_ends[0].record(1, 8);
   for (const bool after_padding : {false, true}) {  // that of the epoch before
-    StreamEnds<SystemPolicy> ends(control_, 0, kMultiple, after_padding);
+    StreamEnds<SystemPolicy> ends(control, 0, kMultiple, after_padding);
     ASSERT_TRUE(ends.enter(4));
     EXPECT_FALSE(ends.is_padding(4));
     ends.end(5);
     EXPECT_TRUE(ends.is_padding(5));
   }
-  StreamEnds<SystemPolicy> other(control_, 0, kMultiple, false);
+  StreamEnds<SystemPolicy> other(control, 0, kMultiple, false);
   ASSERT_TRUE(other.enter(4));
   other.end(4);  // now it has none: an end that was recorded stays
   EXPECT_EQ(end_of_epoch(1), 8u);
@@ -63,7 +57,7 @@ TEST_F(EndsOfAStream, ASuccessorTakesNothingForPaddingThatMayBeASample) {
 class EndOfASharedStream : public EndsOfAStream {
  protected:
   EndOfASharedStream() : EndsOfAStream(2, 1) {}
-  SharedStreamEnds<SystemPolicy> replica(int number) { return {control_, 0, number, kMultiple}; }
+  SharedStreamEnds<SystemPolicy> replica(int number) { return {control, 0, number, kMultiple}; }
 };
 
 TEST_F(EndOfASharedStream, ASuccessorHasNothingToGiveOnceItsPredecessorHasAcknowledged) {

@@ -123,12 +123,6 @@ TEST_F(ClaimOrWait, WaitsForADoorbellAloneWhenNoWatermarkCanHelp) {
   EXPECT_EQ(sleeps_, 2);
 }
 
-TEST(Attempt, FindsNothingUnlessItSaysSo) {
-  const Attempt<SystemPolicy> found;
-  EXPECT_EQ(found.look, Look::blocked);
-  EXPECT_EQ(found.blocked_on, nullptr);
-}
-
 class Ringing : public testing::TestWithParam<WakeOrder> {
  protected:
   std::uint32_t rings(int replica) { return doorbells_[replica].rings.load(); }

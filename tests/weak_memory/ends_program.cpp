@@ -8,10 +8,6 @@ namespace brigade::weak_memory {
 namespace {
 
 // The words of a list are its own; a test that numbers them may look.
-template <class Tag, auto kMember>
-struct Expose {
-  friend auto member(Tag) { return kMember; }
-};
 struct Entries {
   friend auto member(Entries);
 };
@@ -23,13 +19,7 @@ constexpr std::uint64_t kEpochs = 2;  // of one sample each
 SharedShape ends_shape() {
   SharedShape shape =
       support::line_shape({{1, 1, 2, {}, true}, {1, 1, 2, {}, true}, {1, 1, 0, {0}, true}});
-  shape.index_spaces = 2;
-  shape.stages[kOther].queues[0].index_space = 1;
-  StageShape& consumer = shape.stages[kConsumer];
-  consumer.interleave = Interleave::epochs;
-  consumer.queues.push_back(consumer.queues[0]);
-  consumer.queues[1].index_space = 1;
-  consumer.queues[1].inputs = {kOther};
+  support::join_two(shape, Interleave::epochs);
   shape.epoch_ends = {kEpochs, kEpochs};
   return shape;
 }
@@ -65,19 +55,6 @@ EndsProgram::EndsProgram(bool late, WakeOrder order)
   for (std::uint64_t epoch = 0; epoch < kEpochs; ++epoch)
     recorded_.push_back(
         number((control_.epoch_ends[0].*member(Entries{}))[epoch], concat("end of epoch ", epoch)));
-}
-
-template <class T>
-int EndsProgram::number(P::Atomic<T>& word, const std::string& name) {
-  word.number(static_cast<int>(words_.size()));
-  words_.push_back({name, static_cast<uint32_t>(word.raw())});
-  BRIGADE_CHECK(words_.size() <= kWords, words_.size());
-  return word.number();
-}
-
-void EndsProgram::prepare(State& state) const {
-  for (std::size_t w = 0; w < words_.size(); ++w)
-    state.memory.words[w].entries[0].value = words_[w].first;
 }
 
 bool EndsProgram::turn(int thread, uint16_t&) { return thread == 0 ? stream() : consume(); }
@@ -129,8 +106,6 @@ Access EndsProgram::name(int thread, const Operation& operation, FaultPoint) con
   if (operation.kind == Kind::kStore) return Access::kFinishLevel;
   return thread == 1 ? Access::kReached : Access::kNone;
 }
-
-std::string EndsProgram::word_name(int word) const { return words_[word].name; }
 
 std::string EndsProgram::thread_name(int thread) const {
   return thread == 0 ? "stream" : "consumer";

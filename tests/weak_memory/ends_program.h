@@ -19,28 +19,19 @@
 
 namespace brigade::weak_memory {
 
-class EndsProgram : public Program {
+class EndsProgram : public NamedWords {
  public:
   /// `late`: a mistake, an end is recorded after the first slot of the next epoch.
   EndsProgram(bool late, WakeOrder order);
 
-  int threads() const override { return 2; }
   bool turn(int thread, uint16_t& from) override;
   Access name(int thread, const Operation& operation, FaultPoint after) const override;
-  void prepare(State& state) const override;
   const char* at_end(const State& state) const override;
-  std::string word_name(int word) const override;
   std::string thread_name(int thread) const override;
 
  private:
   using P = RecordedPolicy;
-  struct Word {
-    std::string name;
-    uint32_t first = 0;
-  };
 
-  template <class T>
-  int number(P::Atomic<T>& word, const std::string& name);
   bool stream();
   bool consume();
 
@@ -48,7 +39,6 @@ class EndsProgram : public Program {
   const SharedShape shape_;
   support::LineMemory memory_;
   Control<P> control_;
-  std::vector<Word> words_;
   int stream_level_ = 0;
   std::vector<int> recorded_;  // words
   // Of the turn that runs, or that a longjmp has left.

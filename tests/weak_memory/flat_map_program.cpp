@@ -13,10 +13,6 @@ constexpr StageNumber kFree = 1;            // the stage
 constexpr int kLevelIn = 0, kLevelOut = 1;  // words
 
 // The words of a journal are its own; a test that numbers them may look.
-template <class Tag, auto kMember>
-struct Expose {
-  friend auto member(Tag) { return kMember; }
-};
 struct Sequence {
   friend auto member(Sequence);
 };
@@ -34,15 +30,7 @@ int content(std::uint64_t input, std::uint64_t slot) {
 /// Source -> the stage, whose output task queue is task queue 0 and whose input task queue 1.
 SharedShape flat_map_shape() {
   SharedShape shape = support::line_shape({{1, 1, 4, {}, true}, {1, 1, 4, {}, true}});
-  shape.index_spaces = 2;
-  StageShape& free = shape.stages[kFree];
-  free.source = false;
-  free.journal_ports = 1;
-  QueueShape input = free.queues[0];
-  free.queues[0].index_space = 1;
-  input.inputs = {0};
-  free.queues.push_back(input);
-  shape.epoch_ends = {0, 1};
+  support::make_flat_map(shape, 1);
   return shape;
 }
 
@@ -61,8 +49,7 @@ FlatMapProgram::FlatMapProgram(std::vector<int> outputs, const RepairRules& rule
   StageWords<P>& stage = control_.stages[kFree];
   number(stage.queues[1].watermark->level.value, "level_in");   // kLevelIn
   number(stage.queues[0].watermark->level.value, "level_out");  // kLevelOut
-  number((stage.journal.*member(Sequence{}))->value, "journal.sequence");
-  sequence_ = static_cast<int>(words_.size()) - 1;
+  sequence_ = number((stage.journal.*member(Sequence{}))->value, "journal.sequence");
   auto& entries = stage.journal.*member(Entries{});
   if (mistake_ == Mistake::in_place) entries[1] = entries[0];
   for (auto* entry : std::set(std::begin(entries), std::end(entries)))
@@ -75,17 +62,6 @@ FlatMapProgram::FlatMapProgram(std::vector<int> outputs, const RepairRules& rule
     control_.doorbells[r].rings.ignore();
     control_.doorbells[r].until.ignore();
   }
-}
-
-void FlatMapProgram::number(P::Atomic<std::uint64_t>& word, const std::string& name) {
-  word.number(static_cast<int>(words_.size()));
-  words_.push_back({name, static_cast<uint32_t>(word.raw())});
-}
-
-void FlatMapProgram::prepare(State& state) const {
-  for (std::size_t w = 0; w < words_.size(); ++w)
-    state.memory.words[w].entries[0].value = words_[w].first;
-  state.deaths_left = 1;
 }
 
 bool FlatMapProgram::turn(int thread, uint16_t&) {
@@ -150,10 +126,6 @@ Access FlatMapProgram::name(int, const Operation& operation, FaultPoint) const {
 }
 
 bool FlatMapProgram::is_private(int word) const { return word >= sequence_; }
-
-std::string FlatMapProgram::word_name(int word) const {
-  return words_[static_cast<std::size_t>(word)].name;
-}
 
 std::string FlatMapProgram::thread_name(int thread) const {
   return thread == 0 ? "replica" : "supervisor, successor";

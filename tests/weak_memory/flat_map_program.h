@@ -17,7 +17,7 @@
 
 namespace brigade::weak_memory {
 
-class FlatMapProgram : public Program {
+class FlatMapProgram : public NamedWords {
  public:
   enum class Mistake : std::uint8_t {
     none,
@@ -30,12 +30,13 @@ class FlatMapProgram : public Program {
   explicit FlatMapProgram(std::vector<int> outputs, const RepairRules& rules = {},
                           Mistake mistake = Mistake::none);
 
-  int threads() const override { return 2; }
   bool turn(int thread, uint16_t& from) override;
   Access name(int thread, const Operation& operation, FaultPoint after) const override;
-  void prepare(State& state) const override;
+  void prepare(State& state) const override {
+    NamedWords::prepare(state);
+    state.deaths_left = 1;
+  }
   const char* at_end(const State& state) const override;
-  std::string word_name(int word) const override;
   std::string thread_name(int thread) const override;
   bool may_die(int thread) const override { return thread == 0; }
   bool is_private(int word) const override;
@@ -43,12 +44,7 @@ class FlatMapProgram : public Program {
  private:
   using P = RecordedPolicy;
   using Queues = FlatMapQueues<P>;
-  struct Word {
-    std::string name;
-    uint32_t first = 0;
-  };
 
-  void number(P::Atomic<std::uint64_t>& word, const std::string& name);
   void pass_inputs(Queues& queues, bool successor) const;
   void give(Queues& queues, std::uint64_t input, bool successor) const;
   void consume(Queues& queues, std::uint64_t input) const;
@@ -59,7 +55,6 @@ class FlatMapProgram : public Program {
   const SharedShape shape_;
   support::LineMemory memory_;
   Control<P> control_;
-  std::vector<Word> words_;
   int sequence_ = 0;              // the first word of the journal; the others follow it
   std::optional<Queues> queues_;  // of the turn that runs, or that a longjmp has left
 };

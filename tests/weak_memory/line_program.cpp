@@ -14,12 +14,7 @@ using Replica = Channel<RecordedPolicy>;
 constexpr uint16_t kSupervises = 0xffff;
 constexpr uint16_t kHasAsked = 0xfffe;
 
-// What a channel remembers between tasks is private to it; a test that stores and compares it may
-// look. (An explicit instantiation may name private members.)
-template <class Tag, auto kMember>
-struct Expose {
-  friend auto member(Tag) { return kMember; }
-};
+// What a channel remembers between tasks.
 struct Inputs {
   friend auto member(Inputs);
 };

@@ -25,68 +25,38 @@ StageSpec with_words(int replicas, std::uint64_t rows, std::vector<StageNumber> 
 }  // namespace
 
 std::vector<LineCase> small_lines() {
-  constexpr auto finishers = WakeOrder::by_finisher;
   const ByStage<StageSpec> in_line = {in_order(1, {}), in_order(0, {0})};
+  const ByStage<StageSpec> two_rows = {in_order(2, {}), in_order(0, {0})};
+  const ByStage<StageSpec> to_batches = {in_order(2, {}), in_order(0, {0}, 2)};
   const ByStage<StageSpec> to_one = {with_words(2, 2, {}), in_order(0, {0})};
   const ByStage<StageSpec> to_two = {in_order(2, {}), with_words(2, 0, {0})};
+  const ByStage<StageSpec> row_to_two = {in_order(1, {}), with_words(2, 0, {0})};
+  const ByStage<StageSpec> two_to_two = {with_words(2, 2, {}), with_words(2, 0, {0})};
+  const ByStage<StageSpec> three = {in_order(1, {}), in_order(1, {0}), in_order(0, {1})};
+  const ByStage<StageSpec> to_program = {with_words(2, 2, {}), any_order()};
+  constexpr auto finishers = WakeOrder::by_finisher;
   return {
       {"one_to_one", in_line, 3, {255, 2}, 80'000},
-      {"one_to_one_two_rows", {in_order(2, {}), in_order(0, {0})}, 4, {3, 2}, 100'000},
+      {"one_to_one_two_rows", two_rows, 4, {3, 2}, 100'000},
       {"one_to_one_words", {with_words(1, 1, {}), with_words(1, 0, {0})}, 3, {255, 2}, 40'000},
-      {"batches_of_two", {in_order(2, {}), in_order(0, {0}, 2)}, 4, {255, 2}, 15'000},
+      {"batches_of_two", to_batches, 4, {255, 2}, 15'000},
       {"one_to_two", to_two, 3, {2, 1}, 2'000'000},
-      {"one_to_two_one_row", {in_order(1, {}), with_words(2, 0, {0})}, 2, {1, 1}, 55'000},
+      {"one_to_two_one_row", row_to_two, 2, {1, 1}, 55'000},
       {"two_to_one", to_one, 3, {1, 1}, 50'000},
       {"two_to_one_one_row", {with_words(2, 1, {}), in_order(0, {0})}, 2, {2, 1}, 430'000},
-      {"two_to_two", {with_words(2, 2, {}), with_words(2, 0, {0})}, 2, {1, 1}, 210'000},
-      {"one_one_one", {in_order(1, {}), in_order(1, {0}), in_order(0, {1})}, 2, {2, 2}, 180'000},
+      {"two_to_two", two_to_two, 2, {1, 1}, 210'000},
+      {"one_one_one", three, 2, {2, 2}, 180'000},
       {"one_to_one_finishers_pay", in_line, 3, {255, 2}, 60'000, {}, finishers},
-      {"two_rows_finishers_pay",
-       {in_order(2, {}), in_order(0, {0})},
-       4,
-       {3, 2},
-       18'000,
-       {},
-       finishers},
-      {"batches_of_two_finishers_pay",
-       {in_order(2, {}), in_order(0, {0}, 2)},
-       4,
-       {255, 2},
-       10'000,
-       {},
-       finishers},
+      {"two_rows_finishers_pay", two_rows, 4, {3, 2}, 18'000, {}, finishers},
+      {"batches_of_two_finishers_pay", to_batches, 4, {255, 2}, 10'000, {}, finishers},
       {"one_to_two_finishers_pay", to_two, 3, {1, 1}, 130'000, {}, finishers},
-      {"one_row_to_two_finishers_pay",
-       {in_order(1, {}), with_words(2, 0, {0})},
-       2,
-       {2, 1},
-       650'000,
-       {},
-       finishers},
+      {"one_row_to_two_finishers_pay", row_to_two, 2, {2, 1}, 650'000, {}, finishers},
       {"two_to_one_finishers_pay", to_one, 3, {2, 1}, 950'000, {}, finishers},
-      {"two_to_two_finishers_pay",
-       {with_words(2, 2, {}), with_words(2, 0, {0})},
-       2,
-       {1, 1},
-       240'000,
-       {},
-       finishers},
-      {"one_one_one_finishers_pay",
-       {in_order(1, {}), in_order(1, {0}), in_order(0, {1})},
-       2,
-       {2, 2},
-       54'000,
-       {},
-       finishers},
-      {"two_to_a_program", {with_words(2, 2, {}), any_order()}, 3, {1, 1}, 10'000},
-      {"two_to_a_program_held_up", {with_words(2, 2, {}), any_order()}, 3, {2, 0}, 700'000},
-      {"two_to_a_program_finishers_pay",
-       {with_words(2, 2, {}), any_order()},
-       3,
-       {1, 1},
-       10'000,
-       {},
-       finishers},
+      {"two_to_two_finishers_pay", two_to_two, 2, {1, 1}, 240'000, {}, finishers},
+      {"one_one_one_finishers_pay", three, 2, {2, 2}, 54'000, {}, finishers},
+      {"two_to_a_program", to_program, 3, {1, 1}, 10'000},
+      {"two_to_a_program_held_up", to_program, 3, {2, 0}, 700'000},
+      {"two_to_a_program_finishers_pay", to_program, 3, {1, 1}, 10'000, {}, finishers},
   };
 }
 
@@ -115,6 +85,8 @@ std::vector<LineCase> supervised_lines() {
   const ByStage<StageSpec> to_two = {in_order(2, {}), with_words(2, 0, {0})};
   const ByStage<StageSpec> words = {with_words(1, 1, {}), in_order(0, {0})};
   const ByStage<StageSpec> one_row = {with_words(2, 1, {}), in_order(0, {0})};
+  const ByStage<StageSpec> to_program = {with_words(2, 2, {}), any_order()};
+  const ByStage<StageSpec> alone = {in_order(2, {})};
   constexpr auto sleepers = WakeOrder::by_sleeper, finishers = WakeOrder::by_finisher;
   return {
       {"writer_dies", in_line, 2, {2, 1}, 70'000, first_dies, sleepers},
@@ -129,20 +101,8 @@ std::vector<LineCase> supervised_lines() {
       {"one_of_two_readers_dies", to_two, 2, {1, 1}, 440'000, third_dies, sleepers},
       {"one_of_two_readers_is_gone", to_two, 2, {1, 1}, 250'000, third_is_gone, finishers},
       {"writer_with_a_tally_dies", {with_words(1, 2, {})}, 3, {255, 1}, 400, empty_slots, sleepers},
-      {"writer_in_order_with_a_tally_dies",
-       {in_order(2, {})},
-       3,
-       {255, 1},
-       180,
-       empty_slots,
-       sleepers},
-      {"writer_above_a_program_dies",
-       {with_words(2, 2, {}), any_order()},
-       2,
-       {1, 1},
-       10'000,
-       first_dies,
-       finishers},
+      {"writer_in_order_with_a_tally_dies", alone, 3, {255, 1}, 180, empty_slots, sleepers},
+      {"writer_above_a_program_dies", to_program, 2, {1, 1}, 10'000, first_dies, finishers},
       {"stop_of_one_to_one", in_line, 3, {2, 1}, 350'000, stop, sleepers},
       {"stop_of_one_to_one_finishers_pay", in_line, 3, {1, 1}, 21'000, stop, finishers},
       {"stop_of_two_to_one", one_row, 2, {1, 1}, 650'000, stop, finishers},

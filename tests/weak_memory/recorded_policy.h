@@ -3,8 +3,11 @@
 // The policy that puts transports/ over the machine of machine.h: the same code, other words.
 
 #include <cstdint>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include <brigade/check.h>
 #include "tests/weak_memory/machine.h"
 
 namespace brigade::weak_memory {
@@ -90,6 +93,44 @@ class RecordedPolicy::Atomic {
 
   T value_;
   std::int8_t word_ = -1;
+};
+
+/// What a class of transports/ has for itself; a test that numbers its words, or compares what it
+/// remembers, may look. (An explicit instantiation may name private members.) A `Tag` declares
+/// `friend auto member(Tag)`.
+template <class Tag, auto kMember>
+struct Expose {
+  friend auto member(Tag) { return kMember; }
+};
+
+/// A program whose words have names.
+class NamedWords : public Program {
+ public:
+  int threads() const override { return 2; }
+  void prepare(State& state) const override {
+    for (std::size_t w = 0; w < words_.size(); ++w)
+      state.memory.words[w].entries[0].value = words_[w].first;
+  }
+  std::string word_name(int word) const override {
+    return words_[static_cast<std::size_t>(word)].name;
+  }
+
+ protected:
+  struct Word {
+    std::string name;
+    std::uint32_t first = 0;
+  };
+
+  /// Its number.
+  template <class T>
+  int number(RecordedPolicy::Atomic<T>& word, const std::string& name) {
+    word.number(static_cast<int>(words_.size()));
+    words_.push_back({name, static_cast<std::uint32_t>(word.raw())});
+    BRIGADE_CHECK(words_.size() <= kWords, words_.size());
+    return word.number();
+  }
+
+  std::vector<Word> words_;
 };
 
 inline void RecordedPolicy::sleep(Atomic<std::uint32_t>& word, std::uint32_t expected) {

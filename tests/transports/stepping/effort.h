@@ -4,7 +4,8 @@
 
 namespace brigade::stepping {
 
-/// How much to explore. The short form is part of every test run, the long one of `./dev chaos`.
+/// How much to explore. The short form is part of every test run, the long one, with
+/// BRIGADE_LONG_STEPS, of `./dev chaos`.
 struct Effort {
   int detours;                         ///< without a death
   int detours_around_death;            ///< and with one
@@ -13,6 +14,10 @@ struct Effort {
   std::uint64_t random_runs;           ///< of one scenario
 };
 
-extern const Effort kEffort;
+#ifdef BRIGADE_LONG_STEPS
+inline constexpr Effort kEffort = {3, 2, 300'000, 300'000, 200'000};
+#else
+inline constexpr Effort kEffort = {2, 1, 12'000, 3'000, 1'000};
+#endif
 
 }  // namespace brigade::stepping

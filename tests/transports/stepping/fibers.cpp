@@ -3,38 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/common_interface_defs.h>
-#endif
-
 namespace brigade::stepping {
 namespace {
 
 // Stacks are used again by later runs.
 std::vector<std::unique_ptr<char[]>> spare_stacks;
-
-// AddressSanitizer must be told of every change of stacks.
-#if defined(__SANITIZE_ADDRESS__)
-struct Stack {
-  const void* bottom = nullptr;
-  std::size_t bytes = 0;
-};
-Stack main_stack;
-bool came_from_main = false;
-
-void* about_to_switch(bool from_main, bool for_good, const Stack& to) {
-  void* fake = nullptr;
-  came_from_main = from_main;
-  __sanitizer_start_switch_fiber(for_good ? nullptr : &fake, to.bottom, to.bytes);
-  return fake;
-}
-
-void have_switched(void* fake) {
-  Stack from;
-  __sanitizer_finish_switch_fiber(fake, &from.bottom, &from.bytes);
-  if (came_from_main) main_stack = from;
-}
-#endif
 
 }  // namespace
 
@@ -67,9 +40,6 @@ Fiber& Fibers::spawn(std::string name, std::function<void()> body) {
 }
 
 void Fibers::enter() {
-#if defined(__SANITIZE_ADDRESS__)
-  have_switched(nullptr);
-#endif
   Fiber& fiber = *active->current_;
   try {
     if (!active->ending_) fiber.body();
@@ -156,16 +126,7 @@ void Fibers::switch_to(Fiber* next) {
   if (before == next) return;
   ucontext_t* from = before != nullptr ? &before->context : &main_;
   ucontext_t* to = next != nullptr ? &next->context : &main_;
-#if defined(__SANITIZE_ADDRESS__)
-  const bool for_good = before != nullptr && before->state == Fiber::State::finished;
-  void* fake =
-      about_to_switch(before == nullptr, for_good,
-                      next != nullptr ? Stack{next->stack.get(), kStackBytes} : main_stack);
   swapcontext(from, to);
-  have_switched(fake);
-#else
-  swapcontext(from, to);
-#endif
 }
 
 void Fibers::leave(Fiber::State state) {
