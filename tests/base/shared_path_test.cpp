@@ -126,10 +126,6 @@ TEST(SharedPath, AFileOfSeveralNamesIsNotWrittenWhereOthersMayHaveGivenThem) {
   EXPECT_EQ(append(folder / "planted"), "");
 }
 
-using testing_support::as_other_user;
-using testing_support::may_become_another_user;
-using testing_support::SharedFolder;
-
 bool is_free(const std::string& path) {
   const auto lock = PathLock::try_now(path);
   return lock && lock->has_value();

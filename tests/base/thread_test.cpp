@@ -9,7 +9,6 @@
 #include <csignal>
 
 #include "base/io.h"
-#include "tests/support/fake_clock.h"
 
 namespace brigade {
 namespace {
@@ -58,8 +57,6 @@ TEST(StartThreadDeathTest, SaysWhatIsLacking) {
   EXPECT_EXIT(start(), testing::ExitedWithCode(0), "cannot start a thread: .*; raise the limit on");
 }
 
-using namespace std::chrono_literals;
-
 TEST(SystemClock, NeverGoesBackAndDoesMove) {
   const SystemClock clock;
   const std::int64_t start = clock.now_ns();
@@ -70,14 +67,6 @@ TEST(SystemClock, NeverGoesBackAndDoesMove) {
     last = now;
   }
   EXPECT_GE(monotonic_ns(), last);
-}
-
-TEST(FakeClock, MovesOnlyWhenTold) {
-  FakeClock clock(5);
-  EXPECT_EQ(clock.now_ns(), 5);
-  EXPECT_EQ(clock.now_ns(), 5);
-  clock.advance(2ms);
-  EXPECT_EQ(clock.now_ns(), 2'000'005);
 }
 
 }  // namespace

@@ -14,8 +14,6 @@
 #include "pipeline/config/validate/load_graph.h"
 #include "pipeline/plan/consumer_epochs.h"
 #include "pipeline/plan/planner/planner.h"
-#include "pipeline/run/run_session.h"
-#include "pipeline/state/begin_run.h"
 #include "stages/builtin.h"
 #include "tests/conformance/hang_timer.h"
 #include "tests/conformance/plain/plain_stages.h"
@@ -98,17 +96,18 @@ void LineRun::make_applications(std::uint64_t hold) {
   }
 }
 
+std::unique_ptr<RunSession> LineRun::start(const RunOptions& options, ResumePoint from) {
+  auto session = RunSession::start({plan_, std::move(from)}, types_, lines_, options);
+  if (session.ok()) return std::move(*session);
+  outcome_.failure = session.error().message;
+  return nullptr;
+}
+
 void LineRun::run(bool in_process) {
   const HangTimer watchdog(yaml_);
   RunOptions options;
   options.in_process = in_process;
-  auto session =
-      RunSession::start({plan_, from_the_beginning(plan_, types_)}, types_, lines_, options);
-  if (session.ok()) {
-    outcome_ = (*session)->wait();
-  } else {
-    outcome_.failure = session.error().message;
-  }
+  if (const auto session = start(options)) outcome_ = session->wait();
 }
 
 /// Whom a disturbed run does not kill: nobody could do their work again. All others are started
@@ -132,21 +131,17 @@ void LineRun::run(const Disturbance& disturbance) {
   const Faults faults(disturbance);
   RunOptions options;
   options.repair_rules = disturbance.rules;
-  auto session =
-      RunSession::start({plan_, from_the_beginning(plan_, types_)}, types_, lines_, options);
-  if (!session.ok()) {
-    outcome_.failure = session.error().message;
-    return;
-  }
+  const auto session = start(options);
+  if (session == nullptr) return;
   bool hung = false;
   {
     Disturber disturber(disturbance, spared, [this] { return recorded_bytes() > 0; });
     const SoftWatchdog watchdog(std::chrono::seconds(disturbance.hangs_after_s), [&] {
       hung = true;
-      (*session)->stop(SIGTERM);
-      (*session)->stop(SIGTERM);
+      session->stop(SIGTERM);
+      session->stop(SIGTERM);
     });
-    outcome_ = (*session)->wait();
+    outcome_ = session->wait();
     disturbed_ = disturber.stop();
   }
   if (hung) outcome_.failure = "the run did not come to an end";
@@ -164,11 +159,8 @@ void LineRun::run(const Part& part) {
   }
   RunOptions options;
   options.in_process = part.in_process;
-  auto session = RunSession::start({plan_, resume}, types_, lines_, options);
-  if (!session.ok()) {
-    outcome_.failure = session.error().message;
-    return;
-  }
+  const auto session = start(options, std::move(resume));
+  if (session == nullptr) return;
   std::atomic<bool> over{false};
   const std::uint64_t recorded = recorded_bytes();
   std::thread stopper([&] {
@@ -179,10 +171,10 @@ void LineRun::run(const Part& part) {
     const auto until = std::chrono::steady_clock::now() + part.stop_after;
     while (!over && std::chrono::steady_clock::now() < until)
       std::this_thread::sleep_for(std::chrono::microseconds(100));
-    (*session)->stop(SIGTERM);
-    if (part.at_once) (*session)->stop(SIGTERM);
+    session->stop(SIGTERM);
+    if (part.at_once) session->stop(SIGTERM);
   });
-  outcome_ = (*session)->wait();
+  outcome_ = session->wait();
   over = true;
   stopper.join();
 }

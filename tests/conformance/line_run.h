@@ -7,10 +7,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 
+#include "pipeline/run/run_session.h"
 #include "pipeline/run/supervisor/supervisor.h"
+#include "pipeline/state/begin_run.h"
 #include "pipeline/state/position.h"
 #include "tests/conformance/disturber.h"
 #include "tests/conformance/exec_host.h"
@@ -97,6 +100,11 @@ class LineRun {
   void make_applications(std::uint64_t hold);
   std::set<std::string> spared_of(const Disturbance& disturbance);
   std::string go_on_from(const std::string& bytes, const ProgramPart& part);
+  /// Null: it did not start, as the outcome says.
+  std::unique_ptr<RunSession> start(const RunOptions& options, ResumePoint from);
+  std::unique_ptr<RunSession> start(const RunOptions& options) {
+    return start(options, from_the_beginning(plan_, types_));
+  }
   bool records() const;
   std::uint64_t recorded_bytes() const;
 

@@ -10,8 +10,6 @@
 #include <thread>
 
 #include "pipeline/plan/task_queues.h"
-#include "pipeline/run/run_session.h"
-#include "pipeline/state/begin_run.h"
 #include "pipeline/state/run_state.h"
 #include "tests/conformance/hang_timer.h"
 #include "tests/conformance/line_run.h"
@@ -32,6 +30,18 @@ Event event_of(const Batch& batch) {
   return event;
 }
 
+/// Those that it has not been told of yet.
+void add_ends(const Plan& plan, const PlanStage& stage, std::uint64_t epoch, Events& seen) {
+  for (const PlanQueue& queue : stage.queues) {
+    const std::string& port = queue.inputs.front().port;
+    const bool known = std::any_of(seen.begin(), seen.end(), [&](const Event& event) {
+      return event.kind == Event::Kind::epoch_end && event.port == port && event.epoch == epoch;
+    });
+    if (!known && epoch < index_space_epochs(plan, queue.index_space))
+      seen.push_back({Event::Kind::epoch_end, port, static_cast<std::uint32_t>(epoch), 0, {}});
+  }
+}
+
 }  // namespace
 
 void LineRun::run_as_program(bool in_process, std::uint64_t seed, const Disturbance& disturbance) {
@@ -41,12 +51,8 @@ void LineRun::run_as_program(bool in_process, std::uint64_t seed, const Disturba
   RunOptions options;
   options.in_process = in_process;
   options.program = true;
-  auto session =
-      RunSession::start({plan_, from_the_beginning(plan_, types_)}, types_, lines_, options);
-  if (!session.ok()) {
-    outcome_.failure = session.error().message;
-    return;
-  }
+  const auto session = start(options);
+  if (session == nullptr) return;
   std::atomic<bool> at_work{false};
   std::optional<Disturber> disturber;
   if (disturbance.kills > 0)
@@ -54,10 +60,10 @@ void LineRun::run_as_program(bool in_process, std::uint64_t seed, const Disturba
   std::vector<std::thread> loops;
   for (const auto& [name, feed] : feeds_)
     loops.emplace_back(
-        [seed, &feed, input = (*session)->input(name)] { give_all(*input, feed, seed); });
+        [seed, &feed, input = session->input(name)] { give_all(*input, feed, seed); });
   for (const PlanStage& stage : plan_.stages) {
     if (!stage.is_output()) continue;
-    loops.emplace_back([&, &seen = read_[stage.name], output = (*session)->output(stage.name)] {
+    loops.emplace_back([&, &seen = read_[stage.name], output = session->output(stage.name)] {
       OnThreads<Batch> returns(seed);
       for (std::uint64_t epoch = 0; epoch <= plan_.epochs; ++epoch) {
         for (;;) {
@@ -68,18 +74,12 @@ void LineRun::run_as_program(bool in_process, std::uint64_t seed, const Disturba
           seen.push_back(event_of(**batch));
           returns.add(std::move(**batch));
         }
-        for (const PlanQueue& queue : stage.queues)
-          if (epoch < index_space_epochs(plan_, queue.index_space))
-            seen.push_back({Event::Kind::epoch_end,
-                            queue.inputs.front().port,
-                            static_cast<std::uint32_t>(epoch),
-                            0,
-                            {}});
+        add_ends(plan_, stage, epoch, seen);
       }
     });
   }
   for (std::thread& loop : loops) loop.join();
-  outcome_ = (*session)->wait();
+  outcome_ = session->wait();
   if (disturber) disturbed_ = disturber->stop();
 }
 
@@ -114,17 +114,6 @@ class Held {
   std::vector<std::pair<std::uint64_t, Batch>> held_;
 };
 
-void add_ends(const Plan& plan, const PlanStage& stage, std::uint64_t epoch, Events& seen) {
-  for (const PlanQueue& queue : stage.queues) {
-    const std::string& port = queue.inputs.front().port;
-    const bool known = std::any_of(seen.begin(), seen.end(), [&](const Event& event) {
-      return event.kind == Event::Kind::epoch_end && event.port == port && event.epoch == epoch;
-    });
-    if (!known && epoch < index_space_epochs(plan, queue.index_space))
-      seen.push_back({Event::Kind::epoch_end, port, static_cast<std::uint32_t>(epoch), 0, {}});
-  }
-}
-
 /// Until it has nothing left, or `batches` have been asked for.
 void read_some(OutputQueue& output, const Plan& plan, std::atomic<std::int64_t>& batches,
                bool to_the_end, Events& seen, Held& held) {
@@ -158,11 +147,8 @@ void LineRun::run_as_program(const ProgramPart& part) {
   RunOptions options;
   options.in_process = part.in_process;
   options.program = true;
-  auto session = RunSession::start({plan_, resume}, types_, lines_, options);
-  if (!session.ok()) {
-    outcome_.failure = session.error().message;
-    return;
-  }
+  auto session = start(options, std::move(resume));
+  if (session == nullptr) return;
   const bool to_the_end = part.batches == 0;
   std::atomic<std::int64_t> batches = to_the_end ? INT64_MAX : part.batches;
   std::mt19937_64 random(part.seed);
@@ -171,18 +157,18 @@ void LineRun::run_as_program(const ProgramPart& part) {
   for (const PlanStage& stage : plan_.stages) {
     if (!stage.is_output()) continue;
     held.emplace_back(random() % stage.hold, stage.hold, random());
-    loops.emplace_back([&, &seen = read_[stage.name], &keeps = held.back(),
-                        output = (*session)->output(stage.name)] {
-      read_some(*output, plan_, batches, to_the_end, seen, keeps);
-    });
+    loops.emplace_back(
+        [&, &seen = read_[stage.name], &keeps = held.back(), output = session->output(stage.name)] {
+          read_some(*output, plan_, batches, to_the_end, seen, keeps);
+        });
   }
   for (std::thread& loop : loops) loop.join();
   if (to_the_end) {
-    outcome_ = (*session)->wait();
+    outcome_ = session->wait();
     return;
   }
-  const auto state = (*session)->state();
-  session->reset();
+  const auto state = session->state();
+  session.reset();
   outcome_.failure = state.ok() ? go_on_from(*state, part) : state.error().message;
 }
 

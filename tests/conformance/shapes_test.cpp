@@ -13,12 +13,7 @@
 namespace brigade::conformance {
 namespace {
 
-struct Case {
-  ShapeOfLine shape;
-  bool in_process = false;
-};
-
-class EveryShape : public testing::TestWithParam<Case> {};
+class EveryShape : public testing::TestWithParam<ShapeCase> {};
 
 TEST_P(EveryShape, GivesWhatThePlainLoopGives) {
   for (const int replicas : {1, 2, 4}) {
@@ -32,16 +27,8 @@ TEST_P(EveryShape, GivesWhatThePlainLoopGives) {
   }
 }
 
-std::vector<Case> cases() {
-  std::vector<Case> all;
-  for (const bool in_process : {false, true})
-    for (const ShapeOfLine& shape : all_shapes()) all.push_back({shape, in_process});
-  return all;
-}
-
-INSTANTIATE_TEST_SUITE_P(Lines, EveryShape, testing::ValuesIn(cases()), [](const auto& one) {
-  return one.param.shape.name + (one.param.in_process ? "_Threads" : "_Processes");
-});
+INSTANTIATE_TEST_SUITE_P(Lines, EveryShape,
+                         testing::ValuesIn(as_processes_and_threads(all_shapes())), kNameOfCase);
 
 TEST_P(EveryShape, GivesConsumersThatKeepBatchesWhatThePlainLoopGives) {
   if (!has(GetParam().shape, "record")) GTEST_SKIP() << "nobody writes down what there is";

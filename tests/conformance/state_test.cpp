@@ -42,12 +42,7 @@ std::uint64_t expected_calls(const LineRun& line) {
   return sum;
 }
 
-struct ProgramCase {
-  ShapeOfLine shape;
-  bool in_process = false;
-};
-
-class ProgramState : public testing::TestWithParam<ProgramCase> {
+class ProgramState : public testing::TestWithParam<ShapeCase> {
  protected:
   /// In three parts, with other replicas where these are no part of the order.
   std::string run(int batch) {
@@ -80,19 +75,13 @@ TEST_P(ProgramState, BeforeAndAfterItAreWhatThePlainLoopGives) {
   }
 }
 
-std::vector<ProgramCase> program_cases() {
-  std::vector<ProgramCase> all;
-  for (const bool in_process : {false, true})
-    for (const ShapeOfLine& shape : shapes_that_resume())
-      if (has(shape, "consumer: record")) all.push_back({shape, in_process});
-  return all;
+std::vector<ShapeCase> program_cases() {
+  std::vector<ShapeOfLine> shapes = shapes_that_resume();
+  std::erase_if(shapes, [](const auto& shape) { return !has(shape, "consumer: record"); });
+  return as_processes_and_threads(shapes);
 }
 
-INSTANTIATE_TEST_SUITE_P(Lines, ProgramState, testing::ValuesIn(program_cases()),
-                         [](const auto& one) {
-                           return one.param.shape.name +
-                                  (one.param.in_process ? "_Threads" : "_Processes");
-                         });
+INSTANTIATE_TEST_SUITE_P(Lines, ProgramState, testing::ValuesIn(program_cases()), kNameOfCase);
 
 // --- the tests of the test
 

@@ -1,10 +1,15 @@
 #include "tests/conformance/test_stages.h"
 
 #include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
 #include <fstream>
+#include <mutex>
 #include <thread>
+#include <utility>
+#include <vector>
 
-#include "tests/conformance/keep.h"
 #include "tests/conformance/sample_functions.h"
 
 namespace brigade::conformance {
@@ -114,61 +119,52 @@ class Drip : public Stage {
   std::chrono::steady_clock::time_point until_;
 };
 
-class Sift : public Stage {
+template <class Params>
+class WithParams : public Stage {
  public:
   Result<void> open(const OpenContext& context) override {
-    params_ = context.params<SiftParams>();
+    params_ = context.params<Params>();
     return {};
   }
+
+ protected:
+  Params params_;
+};
+
+class Sift : public WithParams<SiftParams> {
+ public:
   Result<Next> process(const Inputs& in, Outputs&) override {
     return sifts_out(params_, in.info(), in.random()) ? Next::drop : Next::emit;
   }
-
- private:
-  SiftParams params_;
 };
 
 struct TossParams {
   std::uint64_t every = 3;
 };
 
-class Toss : public Stage {
+class Toss : public WithParams<TossParams> {
  public:
-  Result<void> open(const OpenContext& context) override {
-    every_ = context.params<TossParams>().every;
-    return {};
-  }
   Result<Next> process(const Inputs& in, Outputs&) override {
-    return tosses_out(every_, in.info()) ? Next::drop : Next::emit;
+    return tosses_out(params_.every, in.info()) ? Next::drop : Next::emit;
   }
-
- private:
-  std::uint64_t every_ = 1;
 };
 
 struct PiecesParams {
   std::uint64_t count = 3;
 };
 
-class Pieces : public Stage {
+class Pieces : public WithParams<PiecesParams> {
  public:
-  Result<void> open(const OpenContext& context) override {
-    count_ = context.params<PiecesParams>().count;
-    return {};
-  }
   Result<Next> process(const Inputs& in, Outputs& out) override {
-    const auto count = static_cast<std::int64_t>(count_);
+    const auto count = static_cast<std::int64_t>(params_.count);
     BRIGADE_CHECK(in.samples() * count == out.samples(), in.samples(), out.samples());
     for (std::int64_t slot = 0; slot < in.samples(); ++slot) {
-      const auto pieces = pieces_of(read_slot(in, slot), in.random(slot), count_);
+      const auto pieces = pieces_of(read_slot(in, slot), in.random(slot), params_.count);
       for (std::int64_t part = 0; part < count; ++part)
         BRIGADE_TRY(write_slot(pieces[static_cast<std::size_t>(part)], out, slot * count + part));
     }
     return Next::emit;
   }
-
- private:
-  std::uint64_t count_ = 1;
 };
 
 struct RecordParams {
@@ -217,6 +213,78 @@ class Record : public Stage {
   std::uint64_t sleep_us_ = 0;
 };
 
+/// Keeps each batch for a while, and looks then, on another thread, whether it is as it was.
+class KeptForAWhile {
+ public:
+  ~KeptForAWhile() { end(); }
+  void begin(std::chrono::microseconds while_it_keeps, bool lets_go_at_once) {
+    delay_ = while_it_keeps;
+    lets_go_at_once_ = lets_go_at_once;
+    thread_ = std::thread([this] { run(); });
+  }
+  void add(const Inputs& in) {
+    Batch batch;
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      const auto* const data = static_cast<const std::byte*>(in.at(i).data());
+      batch.tensors.emplace_back(data, std::vector(data, data + in.at(i).bytes()));
+    }
+    if (!lets_go_at_once_) batch.lease = in.keep();
+    {
+      const std::lock_guard lock(mutex_);
+      batches_.push_back(std::move(batch));
+    }
+    told_.notify_one();
+  }
+  Result<void> check() {
+    const std::lock_guard lock(mutex_);
+    return changed_ ? Result<void>(Error{"a batch has changed that was kept"}) : Result<void>();
+  }
+  void end() {
+    {
+      const std::lock_guard lock(mutex_);
+      ends_ = true;
+    }
+    told_.notify_one();
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  struct Batch {
+    std::vector<std::pair<const std::byte*, std::vector<std::byte>>> tensors;
+    Lease lease;
+  };
+
+  void run() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      told_.wait(lock, [this] { return ends_ || !batches_.empty(); });
+      if (batches_.empty()) return;
+      Batch batch = std::move(batches_.front());
+      batches_.pop_front();
+      lock.unlock();
+      std::this_thread::sleep_for(delay_);
+      bool same = true;
+      for (const auto& [data, before] : batch.tensors)
+        same &= before.empty() || std::memcmp(data, before.data(), before.size()) == 0;
+      lock.lock();
+      changed_ |= !same;
+      lock.unlock();  // the lease goes without the lock
+      batch.lease.reset();
+      lock.lock();
+    }
+  }
+
+  std::chrono::microseconds delay_{0};
+  bool lets_go_at_once_ = false;
+  std::mutex mutex_;  // of what follows
+  std::condition_variable told_;
+  std::deque<Batch> batches_;
+  bool ends_ = false;
+  bool changed_ = false;
+  std::thread thread_;
+};
+
+/// Where nothing may be kept (samples one by one) it is a `record`.
 class Keep : public Record {
  public:
   Result<void> open(const OpenContext& context) override {

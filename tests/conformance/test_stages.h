@@ -9,7 +9,7 @@
 //   split   several outputs, one of them ragged
 //   pieces  several samples of each, with a ragged output
 //   record  consumer: writes down its calls
-//   keep    the same, and keeps its batches (keep.h)
+//   keep    the same, and keeps its batches
 //
 // The runtime's own types go with them. sample_functions.h has what they do.
 

@@ -41,18 +41,14 @@ class BatchBuffersTest : public testing::Test {
   }
   void compute(
       const std::vector<DeviceAddress>& at, std::function<void()> before = [] {}) {
-    ASSERT_TRUE(
-        device_
-            ->compute(
-                [this, at, before = std::move(before)] {
-                  before();
-                  for (const auto& [place, bytes] : {std::pair(at[0], 10), std::pair(at[1], 990)}) {
-                    const auto* const values = reinterpret_cast<const std::byte*>(place);
-                    seen_.insert(seen_.end(), values, values + bytes);
-                  }
-                },
-                compute_.get())
-            .ok());
+    const auto look = [this, at, before = std::move(before)] {
+      before();
+      for (const auto& [place, bytes] : {std::pair(at[0], 10), std::pair(at[1], 990)}) {
+        const auto* const values = reinterpret_cast<const std::byte*>(place);
+        seen_.insert(seen_.end(), values, values + bytes);
+      }
+    };
+    ASSERT_TRUE(device_->compute(look, compute_.get()).ok());
   }
   void wait() {
     const auto event = own<OwnedEvent>(device_, device_->create_event()).value();

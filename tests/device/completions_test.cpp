@@ -21,13 +21,10 @@ class CompletionsTest : public testing::Test {
  protected:
   /// The stream does not go on before `go_`.
   void hold_back(const OwnedStream& stream) {
-    ASSERT_TRUE(device_
-                    ->compute(
-                        [this] {
-                          while (!go_) std::this_thread::yield();
-                        },
-                        stream.get())
-                    .ok());
+    const auto wait = [this] {
+      while (!go_) std::this_thread::yield();
+    };
+    ASSERT_TRUE(device_->compute(wait, stream.get()).ok());
   }
   /// Counts what has gone.
   std::shared_ptr<const void> kept() {

@@ -17,27 +17,18 @@ std::shared_ptr<CudaDevice> fake_device(const char* settings = "") {
   return CudaDevice::open(open_fake_cuda(settings).value(), 0).value();
 }
 
-TEST(CudaDriver, ThereIsNoneWhereItsLibraryIsNotThere) {
+TEST(CudaDriver, SaysWhyThereIsNoneWhyItIsTooOldAndWhyItDoesNotBegin) {
   EXPECT_EQ(message_of(CudaDriver::open(kCudaDriverMin, "libcuda_of_nowhere.so.1")),
             "no NVIDIA driver found: libcuda_of_nowhere.so.1: cannot open shared object file: No "
             "such file or directory; install it (`nvidia-smi` must list the GPUs); write `device: "
             "auto` to use the CPU without a GPU");
-}
-
-TEST(CudaDriver, WithoutACallItIsTooOld) {
   EXPECT_EQ(message_of(CudaDriver::open(kCudaDriverMin, "libm.so.6")),
             "the NVIDIA driver libm.so.6 lacks cuInit: it is too old; install the driver of CUDA "
             "11.4 or later");
-}
-
-TEST(CudaDriver, OlderThanWhatIsNeededItIsRefused) {
   EXPECT_EQ(message_of(open_fake_cuda("driver=12040", 13000)),
             "the NVIDIA driver supports CUDA 12.4, expected CUDA 13.0 or later; install a newer "
             "driver (`nvidia-smi` shows its version)");
   EXPECT_EQ(open_fake_cuda("driver=13000", 13000).value()->version(), 13000);
-}
-
-TEST(CudaDriver, SaysWhyItDoesNotBegin) {
   EXPECT_EQ(message_of(open_fake_cuda("fail=cuInit:803")),
             "the NVIDIA driver does not start: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH: the kernel "
             "module and libcuda.so.1 have different versions; restart the machine, or run the "

@@ -92,14 +92,11 @@ TEST_F(UploaderTest, MemoryThatIsStillComputedWithIsNotWrittenAnew) {
   ASSERT_TRUE(upload(small).ok());
   std::vector<std::byte> first;
   const auto* const at = reinterpret_cast<const std::byte*>(memory_.get());
-  ASSERT_TRUE(device_
-                  ->compute(
-                      [&] {
-                        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-                        first.assign(at, at + 1000);
-                      },
-                      compute_.get())
-                  .ok());
+  const auto look = [&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    first.assign(at, at + 1000);
+  };
+  ASSERT_TRUE(device_->compute(look, compute_.get()).ok());
   const std::vector<std::byte> next(1000, std::byte{2});
   ASSERT_TRUE(upload(next).ok());
   EXPECT_EQ(seen(1000), next);

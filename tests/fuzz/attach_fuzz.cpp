@@ -4,17 +4,16 @@
 // shape (hash and sizes are right, which no mutation would find); after a line "%%" come three
 // bytes each for words to overwrite: the place, and what.
 
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include <brigade/check.h>
 #include "pipeline/plan/plan_json.h"
 #include "pipeline/records/shared_shape.h"
+#include "tests/fuzz/entry.h"
 #include "transports/audit.h"
 #include "transports/channel.h"
 #include "transports/epochs.h"
@@ -28,25 +27,12 @@ constexpr std::uint64_t kBytesMax = 1 << 20;
 constexpr std::string_view kEdits = "\n%%\n";
 
 /// Zeroed, and not a byte longer than it says: AddressSanitizer sees who goes beyond.
-class Segment {
- public:
-  explicit Segment(std::uint64_t bytes) : bytes_(bytes) {
-    void* memory = nullptr;
-    BRIGADE_CHECK(posix_memalign(&memory, kCacheLineBytes, bytes) == 0);
-    data_ = static_cast<std::byte*>(memory);
-    std::memset(data_, 0, bytes);
-  }
-  ~Segment() { std::free(data_); }
-  Segment(const Segment&) = delete;
-  Segment& operator=(const Segment&) = delete;
-
-  std::byte* data() { return data_; }
-  std::uint64_t bytes() const { return bytes_; }
-
- private:
-  std::byte* data_ = nullptr;
-  std::uint64_t bytes_;
-};
+std::unique_ptr<std::byte, void (*)(void*)> make_segment(std::uint64_t bytes) {
+  void* memory = nullptr;
+  BRIGADE_CHECK(posix_memalign(&memory, kCacheLineBytes, bytes) == 0);
+  std::memset(memory, 0, bytes);
+  return {static_cast<std::byte*>(memory), std::free};
+}
 
 /// Reads what a worker that starts, and everybody who watches, reads.
 void look_around(Control<P>& control, const SharedShape& shape) {
@@ -83,14 +69,6 @@ void look_around(Control<P>& control, const SharedShape& shape) {
   (void)used;
 }
 
-/// As AttachedSegments does it, without the mapping. True: attached.
-bool attach(Segment& segment, const SharedShape& shape) {
-  Result<Control<P>> control = attach_control<P>(segment.data(), segment.bytes(), shape);
-  if (!control) return false;
-  look_around(*control, shape);
-  return true;
-}
-
 std::optional<PlannedRun> read_run(std::string_view text) {
   if (Result<PlannedRun> run = run_from_json(text)) return std::move(*run);
   Result<Plan> plan = plan_from_json(text);
@@ -104,29 +82,28 @@ void attach_plan(std::string_view text, std::string_view edits) {
   const SharedShape shape = shared_shape(run->plan, run->resume);
   const std::uint64_t bytes = control_bytes<P>(shape);
   if (bytes > kBytesMax) return;
-  Segment segment(bytes);
+  const auto segment = make_segment(bytes);
   ControlHeader header{{}, shape.hash(), bytes, 0};
   std::memcpy(header.magic, kControlMagic, sizeof kControlMagic);
-  std::memcpy(segment.data(), &header, sizeof header);
+  std::memcpy(segment.get(), &header, sizeof header);
   const bool untouched = edits.size() < 3;
   for (; edits.size() >= 3; edits.remove_prefix(3)) {
     const auto place = static_cast<std::uint8_t>(edits[0]) | static_cast<std::uint8_t>(edits[1])
                                                                  << 8;
-    segment.data()[static_cast<std::uint64_t>(place) * 8 % bytes] =
-        static_cast<std::byte>(edits[2]);
+    segment.get()[static_cast<std::uint64_t>(place) * 8 % bytes] = static_cast<std::byte>(edits[2]);
   }
-  const bool attached = attach(segment, shape);
-  BRIGADE_CHECK(attached || !untouched, "its own layout is refused");
+  // As AttachedSegments does it, without the mapping.
+  Result<Control<P>> control = attach_control<P>(segment.get(), bytes, shape);
+  BRIGADE_CHECK(control || !untouched, "its own layout is refused");
+  if (control) look_around(*control, shape);
 }
 
 }  // namespace
-}  // namespace brigade
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string_view input(reinterpret_cast<const char*>(data), size);
-  const std::size_t end = input.find(brigade::kEdits);
+void fuzz(std::string_view input) {
+  const std::size_t end = input.find(kEdits);
   const bool edited = end != input.npos;
-  brigade::attach_plan(input.substr(0, end),
-                       edited ? input.substr(end + brigade::kEdits.size()) : "");
-  return 0;
+  attach_plan(input.substr(0, end), edited ? input.substr(end + kEdits.size()) : "");
 }
+
+}  // namespace brigade

@@ -3,9 +3,11 @@
 
 #include "tests/fuzz/image_reading.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const auto reader = brigade::make_other_reader();
-  const std::string_view file(reinterpret_cast<const char*>(data), size);
-  if (size <= brigade::fuzzing::kBytesMax) brigade::fuzzing::read_image(*reader, file);
-  return 0;
+namespace brigade {
+
+void fuzz(std::string_view file) {
+  static const auto reader = make_other_reader();
+  fuzzing::read_image(*reader, file);
 }
+
+}  // namespace brigade

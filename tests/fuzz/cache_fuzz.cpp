@@ -1,24 +1,24 @@
 // Bytes as the beginning of a cache's file: an error in one line, or a header whose arrays lie
 // inside the slots that it tells of, and that says the same when it is written and read again.
 
-#include <cstddef>
-#include <cstdint>
 #include <string>
 
 #include <brigade/check.h>
 #include <brigade/tensor.h>
 #include "stages/detail/cache_file.h"
+#include "tests/fuzz/entry.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace brigade;
-  std::string bytes(reinterpret_cast<const char*>(data), size);
+namespace brigade {
+
+void fuzz(std::string_view input) {
+  std::string bytes(input);
   bytes.resize(kCacheHeaderBytes);
   seal_cache_header(bytes);  // what lies behind the checksum is what is tried
   auto header = parse_cache_header(bytes);
   if (!header) {
     BRIGADE_CHECK(!header.error().message.empty());
     BRIGADE_CHECK(header.error().message.find('\n') == std::string::npos, header.error().message);
-    return 0;
+    return;
   }
   const unsigned __int128 slots = header->slots;
   BRIGADE_CHECK(slots > 0 && header->samples <= slots);
@@ -38,12 +38,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   BRIGADE_CHECK(!check_cache_size(*header, kCacheHeaderBytes + header->data_bytes + 1));
   BRIGADE_CHECK(check_cache_size(*header, kCacheHeaderBytes + header->data_bytes));
   const auto text = print_cache_header(*header);
-  if (!text) return 0;
+  if (!text) return;
   auto again = parse_cache_header(*text);
   BRIGADE_CHECK(again.ok(), again.ok() ? "" : again.error().message);
   again->contents_hash = header->contents_hash;  // printed: of the contents that there was room for
   if (again->contents.size() < header->contents.size())
     header->contents.resize(again->contents.size());
   BRIGADE_CHECK(*again == *header);
-  return 0;
 }
+
+}  // namespace brigade

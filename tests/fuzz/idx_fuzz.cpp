@@ -4,12 +4,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cstddef>
-#include <cstdint>
 #include <string>
 
 #include <brigade/check.h>
+#include "base/io.h"
 #include "stages/image/sources/idx_file.h"
+#include "tests/fuzz/entry.h"
 
 namespace brigade {
 namespace {
@@ -24,14 +24,13 @@ std::uint64_t sum_of(const IdxData& data) {
   return sum;
 }
 
-void read(const std::uint8_t* bytes, std::size_t size) {
-  const std::string_view head(reinterpret_cast<const char*>(bytes), size);
-  const Result<IdxHeader> header = parse_idx_header("f", head);
-  BRIGADE_CHECK(!header || header->bytes <= size);
+void read(std::string_view bytes) {
+  const Result<IdxHeader> header = parse_idx_header("f", bytes);
+  BRIGADE_CHECK(!header || header->bytes <= bytes.size());
   BRIGADE_CHECK(header || header.error().message.starts_with("f: "));
 
   const int fd = memfd_create("idx", 0);
-  BRIGADE_CHECK(fd >= 0 && write(fd, bytes, size) == static_cast<ssize_t>(size), fd);
+  BRIGADE_CHECK(fd >= 0 && write_all(fd, bytes), fd);
   const std::string path = "/proc/self/fd/" + std::to_string(fd);
   const Result<IdxData> data = read_idx_file(path);
   close(fd);
@@ -45,9 +44,9 @@ void read(const std::uint8_t* bytes, std::size_t size) {
 }
 
 }  // namespace
-}  // namespace brigade
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size <= brigade::kBytesMax) brigade::read(data, size);
-  return 0;
+void fuzz(std::string_view input) {
+  if (input.size() <= kBytesMax) read(input);
 }
+
+}  // namespace brigade

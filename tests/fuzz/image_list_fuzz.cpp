@@ -4,13 +4,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cstddef>
-#include <cstdint>
 #include <string>
 
 #include <brigade/check.h>
 #include <brigade/harness.h>
+#include "base/io.h"
 #include "stages/image/image_stages.h"
+#include "tests/fuzz/entry.h"
+#include "tests/support/only_type.h"
 
 namespace brigade {
 namespace {
@@ -18,15 +19,6 @@ namespace {
 using namespace testing_support;
 
 constexpr std::uint64_t kLinesMax = 100;  // looked at
-
-const StageType& image_list() {
-  static const StageTypes types = [] {
-    StageTypes list;
-    add_image_list(list);
-    return list;
-  }();
-  return types.all()[0];
-}
 
 void check_error(const Error& error, const std::string& path) {
   BRIGADE_CHECK(error.message.starts_with(path) && error.message.find('\n') == std::string::npos,
@@ -42,7 +34,7 @@ void read(const std::string& path, std::uint8_t options) {
                           {"label", (options & 16) != 0 ? "none" : "label"},
                           {"root", "/data"},
                           {"read_ahead", "false"}};
-  const auto stage = StageHarness::open(image_list(), {params, {}, {}});
+  const auto stage = StageHarness::open(only_type<add_image_list>(), {params, {}, {}});
   if (!stage) return check_error(stage.error(), path);
   const std::uint64_t lines = *(*stage)->producer().size();
   BRIGADE_CHECK(lines > 0);
@@ -58,13 +50,13 @@ void read(const std::string& path, std::uint8_t options) {
 }
 
 }  // namespace
-}  // namespace brigade
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size == 0) return 0;
+void fuzz(std::string_view input) {
+  if (input.empty()) return;
   const int fd = memfd_create("list", 0);
-  BRIGADE_CHECK(fd >= 0 && write(fd, data + 1, size - 1) == static_cast<ssize_t>(size - 1), fd);
-  brigade::read("/proc/self/fd/" + std::to_string(fd), data[0]);
+  BRIGADE_CHECK(fd >= 0 && write_all(fd, input.substr(1)), fd);
+  read("/proc/self/fd/" + std::to_string(fd), static_cast<std::uint8_t>(input[0]));
   close(fd);
-  return 0;
 }
+
+}  // namespace brigade

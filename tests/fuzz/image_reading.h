@@ -4,16 +4,15 @@
 // as decode_image would. Errors must be one line.
 
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <brigade/check.h>
 #include "stages/image/decode/exif.h"
 #include "stages/image/decode/image_reader.h"
+#include "tests/fuzz/entry.h"
 
 namespace brigade::fuzzing {
 
@@ -67,6 +66,7 @@ inline Box box_of(std::string_view file, const ImageHeader& header, bool whole) 
 /// The stored pixels of all of the picture, if they can be read; those of a box must be the same.
 inline std::optional<Pixels> read_image(ImageReader& reader, std::string_view file,
                                         Channels channels) {
+  if (file.empty() || file.size() > kBytesMax) return {};
   std::optional<Pixels> all;
   Box box;
   std::vector<std::uint8_t> part;  // of the box

@@ -1,15 +1,13 @@
 // Bytes as a kept index, of a folder and of archives, as they are and with their checksum put
 // right: whatever is in it, everything that it gives lies inside it.
 
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <string>
-#include <string_view>
 
 #include <brigade/check.h>
 #include "stages/image/index/image_index.h"
 #include "stages/image/index/tar_index.h"
+#include "tests/fuzz/entry.h"
 
 namespace brigade {
 namespace {
@@ -71,11 +69,9 @@ void read_shards(std::string_view bytes) {
 }
 
 }  // namespace
-}  // namespace brigade
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace brigade;
-  std::string bytes(reinterpret_cast<const char*>(data), size);
+void fuzz(std::string_view input) {
+  std::string bytes(input);
   for (int sealed = 0; sealed < 2; ++sealed) {
     read_start(bytes, IndexKind::image_folder);
     read_start(bytes, IndexKind::tar_shards);
@@ -83,8 +79,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     read_shards(bytes);
     const auto may = may_replace_index(bytes, IndexKind::image_folder);
     BRIGADE_CHECK(may || !may.error().message.empty());
-    if (bytes.size() < 64) return 0;
+    if (bytes.size() < 64) return;
     seal_index(bytes);
   }
-  return 0;
 }
+
+}  // namespace brigade

@@ -5,9 +5,8 @@
 #include "tests/support/images/plain_jpeg.h"
 
 namespace brigade {
-namespace {
 
-void read(std::string_view file) {
+void fuzz(std::string_view file) {
   static const auto reader = make_jpeg_reader();
   const auto pixels = fuzzing::read_image(*reader, file);
   if (!pixels) return;
@@ -16,11 +15,4 @@ void read(std::string_view file) {
   fuzzing::check_rows(*pixels, plain.bytes.data());
 }
 
-}  // namespace
 }  // namespace brigade
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size > 0 && size <= brigade::fuzzing::kBytesMax)
-    brigade::read({reinterpret_cast<const char*>(data), size});
-  return 0;
-}

@@ -2,16 +2,14 @@
 // What parse_json() lets through is no deeper than it says, and is printed and read as it was;
 // positions and reports that are read are written and read again as they were.
 
-#include <cstddef>
-#include <cstdint>
 #include <string>
-#include <string_view>
 
 #include <brigade/check.h>
 #include "base/json.h"
 #include "pipeline/state/position.h"
 #include "pipeline/worker/messages.h"
 #include "stages/image/index/json_field.h"
+#include "tests/fuzz/entry.h"
 
 namespace brigade {
 namespace {
@@ -54,14 +52,14 @@ void read_ours(std::string_view text) {
 }
 
 }  // namespace
-}  // namespace brigade
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size == 0) return 0;
-  const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  brigade::read_values(text);
-  brigade::read_ours(text);
+void fuzz(std::string_view input) {
+  if (input.empty()) return;
+  const std::string_view text = input.substr(1);
+  read_values(text);
+  read_ours(text);
   const char* const fields[] = {"label", "a.b", "", "a.", "class.id"};
-  (void)brigade::json_integer(text, fields[data[0] % std::size(fields)]);
-  return 0;
+  (void)json_integer(text, fields[static_cast<std::uint8_t>(input[0]) % std::size(fields)]);
 }
+
+}  // namespace brigade

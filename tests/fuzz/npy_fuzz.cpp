@@ -1,25 +1,24 @@
 // Bytes as the beginning of a .npy file: a header that lies inside them, of samples that fit, or
 // one line that begins with the path.
 
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-
 #include <brigade/check.h>
 #include "stages/api/npy_header.h"
+#include "tests/fuzz/entry.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string_view head(reinterpret_cast<const char*>(data), size);
-  const brigade::Result<brigade::NpyHeader> header = brigade::parse_npy_header("f", head);
+namespace brigade {
+
+void fuzz(std::string_view head) {
+  const Result<NpyHeader> header = parse_npy_header("f", head);
   if (!header) {
     BRIGADE_CHECK(header.error().message.starts_with("f: "), header.error().message);
-    return 0;
+    return;
   }
-  BRIGADE_CHECK(header->bytes <= size && header->shape.rank() > 0);
+  BRIGADE_CHECK(header->bytes <= head.size() && header->shape.rank() > 0);
   unsigned __int128 bytes = header->sample_bytes;
   BRIGADE_CHECK(bytes > 0);
   for (const std::int64_t dim : header->shape) BRIGADE_CHECK(dim > 0, dim);
   bytes *= static_cast<std::uint64_t>(header->shape[0]);
   BRIGADE_CHECK(bytes >> 64 == 0, "all samples together fit 64 bits");
-  return 0;
 }
+
+}  // namespace brigade

@@ -24,14 +24,15 @@ std::optional<ImageCodec> codec_of(std::string_view file) {
   return std::nullopt;
 }
 
-void read(std::string_view file) {
+}  // namespace
+
+void fuzz(std::string_view file) {
   const auto codec = codec_of(file);
   if (!codec) return;
   const std::unique_ptr<ImageReader> reader(brigade_opencv_imgcodecs_v1(*codec));
   fuzzing::read_image(*reader, file);
 }
 
-}  // namespace
 }  // namespace brigade
 
 /// OpenCV reads its variables before main(), so the program begins again with them.
@@ -43,10 +44,4 @@ extern "C" int LLVMFuzzerInitialize(int*, char*** arguments) {
   execv("/proc/self/exe", *arguments);
   BRIGADE_CHECK(false, "cannot begin again");
   return 1;
-}
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size > 0 && size <= brigade::fuzzing::kBytesMax)
-    brigade::read({reinterpret_cast<const char*>(data), size});
-  return 0;
 }

@@ -2,10 +2,7 @@
 // must print and read back as an equal plan. Other input is a recipe for a graph: whatever numbers
 // it has, planning must end in problems or in a plan that passes check_plan().
 
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
-#include <string_view>
 
 #include <brigade/check.h>
 #include "pipeline/cli/draw/graph_printer.h"
@@ -13,6 +10,7 @@
 #include "pipeline/plan/plan_check.h"
 #include "pipeline/plan/plan_json.h"
 #include "pipeline/plan/planner/planner.h"
+#include "tests/fuzz/entry.h"
 #include "tests/support/graph_builder.h"
 
 namespace brigade {
@@ -23,13 +21,14 @@ constexpr std::size_t kStagesMax = 24;
 /// Takes values from the front of the input; zeros when it is used up.
 class Recipe {
  public:
-  Recipe(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
+  explicit Recipe(std::string_view left) : left_(left) {}
 
-  bool done() const { return size_ == 0; }
+  bool done() const { return left_.empty(); }
   std::uint8_t byte() {
-    if (size_ == 0) return 0;
-    --size_;
-    return *data_++;
+    if (done()) return 0;
+    const auto first = static_cast<std::uint8_t>(left_[0]);
+    left_.remove_prefix(1);
+    return first;
   }
   std::uint64_t below(std::uint64_t bound) { return byte() % bound; }
 
@@ -43,8 +42,7 @@ class Recipe {
   }
 
  private:
-  const std::uint8_t* data_;
-  std::size_t size_;
+  std::string_view left_;
 };
 
 Ports make_ports(Recipe& recipe) {
@@ -117,13 +115,9 @@ void read_json(std::string_view text) {
 }
 
 }  // namespace
-}  // namespace brigade
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size > 0 && data[0] == '{') {
-    brigade::read_json({reinterpret_cast<const char*>(data), size});
-  } else {
-    brigade::plan_recipe({data, size});
-  }
-  return 0;
+void fuzz(std::string_view input) {
+  input.starts_with('{') ? read_json(input) : plan_recipe(Recipe(input));
 }
+
+}  // namespace brigade

@@ -58,17 +58,13 @@ void read_mask(std::string_view file) {
   }
 }
 
-void read(std::string_view file) {
+}  // namespace
+
+void fuzz(std::string_view file) {
+  if (file.size() > fuzzing::kBytesMax) return;
   read_mask(file);
   static const auto reader = make_png_reader();
   if (const auto pixels = fuzzing::read_image(*reader, file)) compare(file, *pixels);
 }
 
-}  // namespace
 }  // namespace brigade
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size > 0 && size <= brigade::fuzzing::kBytesMax)
-    brigade::read({reinterpret_cast<const char*>(data), size});
-  return 0;
-}

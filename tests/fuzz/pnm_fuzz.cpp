@@ -2,12 +2,13 @@
 
 #include "tests/fuzz/image_reading.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const auto reader = brigade::make_pnm_reader();
-  const std::string_view file(reinterpret_cast<const char*>(data), size);
+namespace brigade {
+
+void fuzz(std::string_view file) {
+  static const auto reader = make_pnm_reader();
   // What other_reader.cpp takes for PNM.
-  if (size > 2 && size <= brigade::fuzzing::kBytesMax && file[0] == 'P' && file[1] >= '1' &&
-      file[1] <= '6')
-    brigade::fuzzing::read_image(*reader, file);
-  return 0;
+  if (file.size() > 2 && file[0] == 'P' && file[1] >= '1' && file[1] <= '6')
+    fuzzing::read_image(*reader, file);
 }
+
+}  // namespace brigade

@@ -1,14 +1,11 @@
 // Text as the file of a position, or as the state of a program's run: an error in one line, or one
 // that says the same when it is written and read again.
 
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-
 #include <brigade/check.h>
 #include "pipeline/state/checkpoint_files.h"
 #include "pipeline/state/position.h"
 #include "pipeline/state/run_state.h"
+#include "tests/fuzz/entry.h"
 
 namespace brigade {
 namespace {
@@ -26,15 +23,13 @@ void check(std::string_view text, Read read, Write write) {
 }
 
 }  // namespace
-}  // namespace brigade
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace brigade;
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+void fuzz(std::string_view text) {
   // Behind the digests, which no fuzzer finds, and with them.
   check<PositionFile>(text, position_from_json, position_to_json);
   check<PositionFile>(text, position_from_bytes, position_to_bytes);
   check<RunState>(text, state_from_json, state_to_json);
   check<RunState>(text, state_from_bytes, state_to_bytes);
-  return 0;
 }
+
+}  // namespace brigade

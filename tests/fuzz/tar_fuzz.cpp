@@ -1,13 +1,11 @@
 // Bytes as a tar archive in the WebDataset layout: samples whose images, labels and other members
 // lie inside it, or one line that says what is wrong.
 
-#include <cstddef>
-#include <cstdint>
 #include <string>
-#include <string_view>
 
 #include <brigade/check.h>
 #include "stages/image/index/shard_scan.h"
+#include "tests/fuzz/entry.h"
 
 namespace brigade {
 namespace {
@@ -51,16 +49,15 @@ void read(std::string_view archive, const TarFields& fields, const ClassNames* c
 }
 
 }  // namespace
-}  // namespace brigade
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string_view archive(reinterpret_cast<const char*>(data), size);
-  brigade::read(archive, {{"jpg", "png"}, {"cls"}, "", {"txt"}});
-  brigade::read(archive, {{"jpg"}, {"json"}, "label", {"json"}});
-  brigade::read(archive, {{"jpg"}, {}, "", {}});
-  brigade::read(archive, {{"jpg"}, {"cls", "txt"}, "", {}, true, ""});
-  brigade::read(archive, {{"jpg"}, {"json"}, "label", {}, true, ""});
-  const auto classes = brigade::ClassNames::of_lines(archive.substr(0, 64));  // or an error
-  if (classes) brigade::read(archive, {{"jpg"}, {"cls"}, "", {}, true, "c"}, &*classes);
-  return 0;
+void fuzz(std::string_view archive) {
+  read(archive, {{"jpg", "png"}, {"cls"}, "", {"txt"}});
+  read(archive, {{"jpg"}, {"json"}, "label", {"json"}});
+  read(archive, {{"jpg"}, {}, "", {}});
+  read(archive, {{"jpg"}, {"cls", "txt"}, "", {}, true, ""});
+  read(archive, {{"jpg"}, {"json"}, "label", {}, true, ""});
+  const auto classes = ClassNames::of_lines(archive.substr(0, 64));  // or an error
+  if (classes) read(archive, {{"jpg"}, {"cls"}, "", {}, true, "c"}, &*classes);
 }
+
+}  // namespace brigade

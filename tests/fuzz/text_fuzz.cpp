@@ -1,15 +1,14 @@
 // Bytes as foreign text: what is made of it is UTF-8 on one line in which nothing acts, doing it
 // again changes nothing, and what was quoted can be read back.
 
-#include <cstddef>
-#include <cstdint>
 #include <string>
-#include <string_view>
 
 #include <brigade/check.h>
 #include <brigade/text.h>
 #include "base/printable.h"
+#include "tests/fuzz/entry.h"
 
+namespace brigade {
 namespace {
 
 // By bytes, where the product decodes: a second opinion.
@@ -33,7 +32,7 @@ bool acts(std::string_view text, bool lines) {
 void check_utf8(std::string_view text) {
   std::size_t at = 0;
   while (at < text.size()) {
-    const std::size_t length = brigade::utf8_length(text, at);
+    const std::size_t length = utf8_length(text, at);
     BRIGADE_CHECK(length > 0, at);
     at += length;
   }
@@ -87,17 +86,17 @@ std::string unquote(std::string_view text) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const std::string line = brigade::printable(text);
+void fuzz(std::string_view text) {
+  const std::string line = printable(text);
   check_utf8(line);
   BRIGADE_CHECK(!acts(line, false), line);
-  BRIGADE_CHECK(brigade::printable(line) == line, line);
-  const std::string lines = brigade::printable_lines(text);
+  BRIGADE_CHECK(printable(line) == line, line);
+  const std::string lines = printable_lines(text);
   check_utf8(lines);
   BRIGADE_CHECK(!acts(lines, true), lines);
-  const std::string quoted = brigade::quote(text);
-  BRIGADE_CHECK(!acts(quoted, false) && brigade::printable(quoted) == quoted, quoted);
+  const std::string quoted = quote(text);
+  BRIGADE_CHECK(!acts(quoted, false) && printable(quoted) == quoted, quoted);
   BRIGADE_CHECK(unquote(quoted) == text, quoted);
-  return 0;
 }
+
+}  // namespace brigade

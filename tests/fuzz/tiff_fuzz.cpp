@@ -58,7 +58,9 @@ void compare(TIFF* tiff, const Pixels& pixels) {
   }
 }
 
-void read(std::string_view file) {
+}  // namespace
+
+void fuzz(std::string_view file) {
   static const auto reader = make_tiff_reader();
   const auto pixels = fuzzing::read_image(*reader, file);
   if (!pixels) return;
@@ -68,11 +70,4 @@ void read(std::string_view file) {
   TIFFClose(tiff);
 }
 
-}  // namespace
 }  // namespace brigade
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size > 0 && size <= brigade::fuzzing::kBytesMax)
-    brigade::read({reinterpret_cast<const char*>(data), size});
-  return 0;
-}

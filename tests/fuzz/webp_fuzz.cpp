@@ -9,9 +9,8 @@
 #include "tests/fuzz/image_reading.h"
 
 namespace brigade {
-namespace {
 
-void read(std::string_view file) {
+void fuzz(std::string_view file) {
   static const auto reader = make_webp_reader();
   const auto pixels = fuzzing::read_image(*reader, file);
   if (!pixels) return;
@@ -25,11 +24,4 @@ void read(std::string_view file) {
   fuzzing::check_rows(*pixels, plain.get());
 }
 
-}  // namespace
 }  // namespace brigade
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size > 0 && size <= brigade::fuzzing::kBytesMax)
-    brigade::read({reinterpret_cast<const char*>(data), size});
-  return 0;
-}

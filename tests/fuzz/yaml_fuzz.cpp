@@ -2,13 +2,10 @@
 // accepted comes back from its effective form. The bytes are a file, and after each line "%%" a
 // file laid over it, or a setting where it begins with "--set ".
 
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-
 #include <brigade/check.h>
 #include <brigade/text.h>
 #include "pipeline/config/graph/effective_yaml.h"
+#include "tests/fuzz/entry.h"
 #include "tests/support/config/load_text.h"
 
 namespace brigade {
@@ -16,7 +13,9 @@ namespace {
 
 constexpr std::string_view kNextText = "\n%%\n";
 
-void load(std::string_view bytes) {
+}  // namespace
+
+void fuzz(std::string_view bytes) {
   LoadText load;
   load.environment = {{"HOME", "/home/anna"}, {"EMPTY", ""}};
   std::vector<SourceFile> texts;
@@ -42,10 +41,4 @@ void load(std::string_view bytes) {
   BRIGADE_CHECK(effective_yaml(*again.graph) == effective, effective);
 }
 
-}  // namespace
 }  // namespace brigade
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  brigade::load({reinterpret_cast<const char*>(data), size});
-  return 0;
-}

@@ -80,12 +80,15 @@ Sweep sweep_at(const SweptSpec& spec, StageNumber victim, int position) {
   return sweep;
 }
 
-class InstructionSweep : public testing::TestWithParam<SweptSpec> {
+template <class Param>
+class WithSteps : public testing::TestWithParam<Param> {
  protected:
   void SetUp() override {
     if (!can_step()) GTEST_SKIP() << "a process may not be stepped here";
   }
 };
+
+class InstructionSweep : public WithSteps<SweptSpec> {};
 
 TEST_P(InstructionSweep, NothingIsLostAfterWhicheverInstructionAWorkerIsKilled) {
   SweepResult all;
@@ -120,12 +123,7 @@ struct Omission {
   friend void PrintTo(const Omission& omission, std::ostream* out) { *out << omission.name; }
 };
 
-class NegativeControls : public testing::TestWithParam<Omission> {
- protected:
-  void SetUp() override {
-    if (!can_step()) GTEST_SKIP() << "a process may not be stepped here";
-  }
-};
+class NegativeControls : public WithSteps<Omission> {};
 
 TEST_P(NegativeControls, AreCaughtAtSomeInstruction) {
   SweepResult all;

@@ -27,17 +27,16 @@ constexpr std::uint64_t kMebibyte = 1 << 20;
 /// Lowers a soft limit and puts it back.
 class LoweredLimit {
  public:
-  LoweredLimit(int which, rlim_t value) : which_(which) {
-    getrlimit(resource(), &before_);
+  LoweredLimit(__rlimit_resource_t which, rlim_t value) : which_(which) {
+    getrlimit(which_, &before_);
     rlimit lowered = before_;
     lowered.rlim_cur = value;
-    EXPECT_EQ(setrlimit(resource(), &lowered), 0);
+    EXPECT_EQ(setrlimit(which_, &lowered), 0);
   }
-  ~LoweredLimit() { setrlimit(resource(), &before_); }
+  ~LoweredLimit() { setrlimit(which_, &before_); }
 
  private:
-  __rlimit_resource_t resource() const { return static_cast<__rlimit_resource_t>(which_); }
-  int which_;
+  const __rlimit_resource_t which_;
   rlimit before_{};
 };
 

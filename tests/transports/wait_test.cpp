@@ -117,12 +117,6 @@ TEST_F(ClaimOrWait, SpinsAsOftenAsItMay) {
   EXPECT_EQ(announced_, 0);
 }
 
-TEST_F(ClaimOrWait, WaitsForADoorbellAloneWhenNoWatermarkCanHelp) {
-  const Found stopped{Look::blocked, 0, nullptr, Cause::stop};
-  EXPECT_EQ(wait({stopped, stopped, stopped, stopped, ended_}).look, Look::ended);
-  EXPECT_EQ(sleeps_, 2);
-}
-
 class Ringing : public testing::TestWithParam<WakeOrder> {
  protected:
   std::uint32_t rings(int replica) { return doorbells_[replica].rings.load(); }

@@ -8,6 +8,10 @@ namespace brigade::weak_memory {
 namespace {
 
 // The words of a list are its own; a test that numbers them may look.
+template <class Tag, auto kMember>
+struct Expose {
+  friend auto member(Tag) { return kMember; }
+};
 struct Entries {
   friend auto member(Entries);
 };

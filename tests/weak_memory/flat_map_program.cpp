@@ -13,6 +13,10 @@ constexpr StageNumber kFree = 1;            // the stage
 constexpr int kLevelIn = 0, kLevelOut = 1;  // words
 
 // The words of a journal are its own; a test that numbers them may look.
+template <class Tag, auto kMember>
+struct Expose {
+  friend auto member(Tag) { return kMember; }
+};
 struct Sequence {
   friend auto member(Sequence);
 };

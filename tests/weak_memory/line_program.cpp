@@ -14,7 +14,12 @@ using Replica = Channel<RecordedPolicy>;
 constexpr uint16_t kSupervises = 0xffff;
 constexpr uint16_t kHasAsked = 0xfffe;
 
-// What a channel remembers between tasks.
+// What a channel remembers between tasks is private to it; a test that stores and compares it may
+// look. (An explicit instantiation may name private members.)
+template <class Tag, auto kMember>
+struct Expose {
+  friend auto member(Tag) { return kMember; }
+};
 struct Inputs {
   friend auto member(Inputs);
 };

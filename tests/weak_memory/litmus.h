@@ -22,13 +22,24 @@ struct LitmusWords {
   LitmusWord &x = words[0], &y = words[1], &z = words[2];
 
   static void note(int reg, uint32_t value) { Machine::active->note(reg, value); }
-  static void read_slot() { Machine::active->use_slot(false, 0, 1); }
-  static void write_slot() { Machine::active->use_slot(true, 0, 1); }
 };
+
+/// What a thread does, one after the other.
+using Step = std::function<void(LitmusWords&)>;
+
+inline constexpr std::size_t kX = 0, kY = 1;
+inline Step store(std::size_t word, uint32_t value, std::memory_order order) {
+  return [=](LitmusWords& w) { w.words[word].store(value, order); };
+}
+inline Step load(int reg, std::size_t word, std::memory_order order) {
+  return [=](LitmusWords& w) { w.note(reg, w.words[word].load(order)); };
+}
+inline void read_slot(LitmusWords&) { Machine::active->use_slot(false, 0, 1); }
+inline void write_slot(LitmusWords&) { Machine::active->use_slot(true, 0, 1); }
 
 class Litmus : public Program {
  public:
-  using Thread = std::function<void(LitmusWords&)>;
+  using Thread = std::vector<Step>;
 
   explicit Litmus(std::vector<Thread> threads) : threads_(std::move(threads)) {
     for (int w = 0; w < 3; ++w) shared_.words[static_cast<size_t>(w)].number(w);
@@ -36,7 +47,7 @@ class Litmus : public Program {
 
   int threads() const override { return static_cast<int>(threads_.size()); }
   bool turn(int thread, uint16_t&) override {
-    threads_[static_cast<size_t>(thread)](shared_);
+    for (const Step& step : threads_[static_cast<size_t>(thread)]) step(shared_);
     return false;
   }
   Access name(int, const Operation&, FaultPoint) const override { return Access::kNone; }

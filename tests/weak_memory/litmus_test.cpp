@@ -17,15 +17,9 @@ constexpr auto kAcqRel = std::memory_order_acq_rel;
 constexpr auto kSeqCst = std::memory_order_seq_cst;
 
 // Both threads may miss each other's store.
-Outcomes store_buffering(memory_order store, memory_order load) {
-  return outcomes_of({[=](LitmusWords& w) {
-                        w.x.store(1, store);
-                        w.note(0, w.y.load(load));
-                      },
-                      [=](LitmusWords& w) {
-                        w.y.store(1, store);
-                        w.note(1, w.x.load(load));
-                      }});
+Outcomes store_buffering(memory_order of_store, memory_order of_load) {
+  return outcomes_of({{store(kX, 1, of_store), load(0, kY, of_load)},
+                      {store(kY, 1, of_store), load(1, kX, of_load)}});
 }
 
 TEST(Litmus, StoreBufferingIsForbiddenOnlyToSeqCst) {
@@ -38,15 +32,9 @@ TEST(Litmus, StoreBufferingIsForbiddenOnlyToSeqCst) {
 }
 
 TEST(Litmus, StoreBufferingWithReadModifyWrites) {
-  const auto outcomes = [](memory_order modify, memory_order load) {
-    return outcomes_of({[=](LitmusWords& w) {
-                          w.x.exchange(1, modify);
-                          w.note(0, w.y.load(load));
-                        },
-                        [=](LitmusWords& w) {
-                          w.y.exchange(1, modify);
-                          w.note(1, w.x.load(load));
-                        }});
+  const auto outcomes = [](memory_order modify, memory_order of_load) {
+    return outcomes_of({{[=](LitmusWords& w) { w.x.exchange(1, modify); }, load(0, kY, of_load)},
+                        {[=](LitmusWords& w) { w.y.exchange(1, modify); }, load(1, kX, of_load)}});
   };
   EXPECT_EQ(outcomes(kAcqRel, kSeqCst).count("0000"), 1u);
   EXPECT_EQ(outcomes(kSeqCst, kAcquire).count("0000"), 1u);
@@ -55,15 +43,10 @@ TEST(Litmus, StoreBufferingWithReadModifyWrites) {
 
 // Two read-modify-writes of one word have an order: one of them sees the other's past.
 TEST(Litmus, ReadModifyWritesOfOneWordNeedNoSeqCst) {
-  const auto outcomes = [](memory_order modify, memory_order load) {
-    return outcomes_of({[=](LitmusWords& w) {
-                          w.x.store(1, kRelaxed);
-                          w.note(0, w.z.fetch_or(1, modify) >> 1);
-                        },
-                        [=](LitmusWords& w) {
-                          w.z.fetch_or(2, modify);
-                          w.note(1, w.x.load(load));
-                        }});
+  const auto outcomes = [](memory_order modify, memory_order of_load) {
+    return outcomes_of(
+        {{store(kX, 1, kRelaxed), [=](LitmusWords& w) { w.note(0, w.z.fetch_or(1, modify) >> 1); }},
+         {[=](LitmusWords& w) { w.z.fetch_or(2, modify); }, load(1, kX, of_load)}});
   };
   EXPECT_EQ(outcomes(kAcqRel, kRelaxed).count("0000"), 0u);
   EXPECT_EQ(outcomes(kRelaxed, kRelaxed).count("0000"), 1u);
@@ -71,15 +54,9 @@ TEST(Litmus, ReadModifyWritesOfOneWordNeedNoSeqCst) {
   EXPECT_EQ(outcomes(kAcquire, kRelaxed).count("0000"), 1u);
 }
 
-Outcomes message_passing(memory_order store, memory_order load) {
-  return outcomes_of({[=](LitmusWords& w) {
-                        w.x.store(1, kRelaxed);
-                        w.y.store(1, store);
-                      },
-                      [=](LitmusWords& w) {
-                        w.note(0, w.y.load(load));
-                        w.note(1, w.x.load(kRelaxed));
-                      }});
+Outcomes message_passing(memory_order of_store, memory_order of_load) {
+  return outcomes_of({{store(kX, 1, kRelaxed), store(kY, 1, of_store)},
+                      {load(0, kY, of_load), load(1, kX, kRelaxed)}});
 }
 
 TEST(Litmus, MessagePassingNeedsReleaseAndAcquire) {
@@ -89,109 +66,70 @@ TEST(Litmus, MessagePassingNeedsReleaseAndAcquire) {
 }
 
 TEST(Litmus, AReleaseSequenceIsHandedOnByReadModifyWrites) {
-  const auto outcomes = [](bool modify) {
-    return outcomes_of({[](LitmusWords& w) {
-                          w.x.store(1, kRelaxed);
-                          w.y.store(1, kRelease);
-                        },
-                        [=](LitmusWords& w) {
-                          if (modify) {
-                            w.y.fetch_or(2, kRelaxed);
-                          } else if (w.y.load(kRelaxed) == 1) {
-                            w.y.store(3, kRelaxed);
-                          }
-                        },
-                        [](LitmusWords& w) {
-                          w.note(0, w.y.load(kAcquire));
-                          w.note(1, w.x.load(kRelaxed));
-                        }});
+  const auto outcomes = [](const Step& between) {
+    return outcomes_of({{store(kX, 1, kRelaxed), store(kY, 1, kRelease)},
+                        {between},
+                        {load(0, kY, kAcquire), load(1, kX, kRelaxed)}});
   };
-  EXPECT_EQ(outcomes(true).count("3000"), 0u);
-  EXPECT_EQ(outcomes(false).count("3000"), 1u);
+  const Step modify = [](LitmusWords& w) { w.y.fetch_or(2, kRelaxed); };
+  const Step overwrite = [](LitmusWords& w) {
+    if (w.y.load(kRelaxed) == 1) w.y.store(3, kRelaxed);
+  };
+  EXPECT_EQ(outcomes(modify).count("3000"), 0u);
+  EXPECT_EQ(outcomes(overwrite).count("3000"), 1u);
 }
 
 TEST(Litmus, HappensBeforeIsTransitive) {
-  const Outcomes outcomes = outcomes_of({[](LitmusWords& w) { w.x.store(1, kRelease); },
-                                         [](LitmusWords& w) {
-                                           w.note(0, w.x.load(kAcquire));
-                                           w.y.store(1, kRelease);
-                                         },
-                                         [](LitmusWords& w) {
-                                           w.note(1, w.y.load(kAcquire));
-                                           w.note(2, w.x.load(kRelaxed));
-                                         }});
+  const Outcomes outcomes = outcomes_of({{store(kX, 1, kRelease)},
+                                         {load(0, kX, kAcquire), store(kY, 1, kRelease)},
+                                         {load(1, kY, kAcquire), load(2, kX, kRelaxed)}});
   EXPECT_EQ(outcomes.count("1100"), 0u);
   EXPECT_EQ(outcomes.count("0100"), 1u);
 }
 
 TEST(Litmus, ReadersAgreeOnAnOrderOfTwoWordsOnlyWithSeqCst) {
-  const auto outcomes = [](memory_order store, memory_order load) {
-    return outcomes_of({[=](LitmusWords& w) { w.x.store(1, store); },
-                        [=](LitmusWords& w) { w.y.store(1, store); },
-                        [=](LitmusWords& w) {
-                          w.note(0, w.x.load(load));
-                          w.note(1, w.y.load(load));
-                        },
-                        [=](LitmusWords& w) {
-                          w.note(2, w.y.load(load));
-                          w.note(3, w.x.load(load));
-                        }});
+  const auto outcomes = [](memory_order of_store, memory_order of_load) {
+    return outcomes_of({{store(kX, 1, of_store)},
+                        {store(kY, 1, of_store)},
+                        {load(0, kX, of_load), load(1, kY, of_load)},
+                        {load(2, kY, of_load), load(3, kX, of_load)}});
   };
   EXPECT_EQ(outcomes(kRelease, kAcquire).count("1010"), 1u);
   EXPECT_EQ(outcomes(kSeqCst, kSeqCst).count("1010"), 0u);
 }
 
 TEST(Litmus, AWordIsNeverReadBackwards) {
-  const Outcomes outcomes = outcomes_of({[](LitmusWords& w) {
-                                           w.x.store(1, kRelaxed);
-                                           w.x.store(2, kRelaxed);
-                                         },
-                                         [](LitmusWords& w) {
-                                           w.note(0, w.x.load(kRelaxed));
-                                           w.note(1, w.x.load(kRelaxed));
-                                         }});
+  const Outcomes outcomes = outcomes_of({{store(kX, 1, kRelaxed), store(kX, 2, kRelaxed)},
+                                         {load(0, kX, kRelaxed), load(1, kX, kRelaxed)}});
   EXPECT_EQ(outcomes, (Outcomes{"0000", "0100", "0200", "1100", "1200", "2200"}));
 }
 
 TEST(Litmus, ReadModifyWritesAreAtomicAndFailedOnesMayReadOldValues) {
-  const auto add = [](int reg) {
+  const auto add = [](int reg) -> Step {
     return [reg](LitmusWords& w) { w.note(reg, w.x.fetch_add(1, kRelaxed)); };
   };
-  EXPECT_EQ(outcomes_of({add(0), add(1)}), (Outcomes{"0100", "1000"}));
-  const Outcomes outcomes = outcomes_of({[](LitmusWords& w) {
-                                           w.x.store(1, kRelaxed);
-                                           w.x.store(2, kRelaxed);
-                                         },
-                                         [](LitmusWords& w) {
-                                           uint32_t expected = 2;
-                                           const bool won =
-                                               w.x.compare_exchange_strong(expected, 3, kAcqRel);
-                                           w.note(0, won ? 9 : expected);
-                                         }});
-  EXPECT_EQ(outcomes, (Outcomes{"0000", "1000", "9000"}));
+  EXPECT_EQ(outcomes_of({{add(0)}, {add(1)}}), (Outcomes{"0100", "1000"}));
+  const Step compare_and_swap = [](LitmusWords& w) {
+    uint32_t expected = 2;
+    const bool won = w.x.compare_exchange_strong(expected, 3, kAcqRel);
+    w.note(0, won ? 9 : expected);
+  };
+  EXPECT_EQ(outcomes_of({{store(kX, 1, kRelaxed), store(kX, 2, kRelaxed)}, {compare_and_swap}}),
+            (Outcomes{"0000", "1000", "9000"}));
 }
 
 TEST(Litmus, LoadBufferingIsNotCovered) {
-  const Outcomes outcomes = outcomes_of({[](LitmusWords& w) {
-                                           w.note(0, w.x.load(kRelaxed));
-                                           w.y.store(1, kRelaxed);
-                                         },
-                                         [](LitmusWords& w) {
-                                           w.note(1, w.y.load(kRelaxed));
-                                           w.x.store(1, kRelaxed);
-                                         }});
+  const Outcomes outcomes = outcomes_of({{load(0, kX, kRelaxed), store(kY, 1, kRelaxed)},
+                                         {load(1, kY, kRelaxed), store(kX, 1, kRelaxed)}});
   EXPECT_EQ(outcomes.count("1100"), 0u);
 }
 
 TEST(Litmus, ASlotIsRacedForUnlessItsWriterHappensBefore) {
-  const auto outcomes = [](memory_order store, memory_order load) {
-    return outcomes_of({[=](LitmusWords& w) {
-                          w.write_slot();
-                          w.x.store(1, store);
-                        },
-                        [=](LitmusWords& w) {
-                          if (w.x.load(load) == 1) w.read_slot();
-                        }});
+  const auto outcomes = [](memory_order of_store, memory_order of_load) {
+    const Step read = [=](LitmusWords& w) {
+      if (w.x.load(of_load) == 1) read_slot(w);
+    };
+    return outcomes_of({{write_slot, store(kX, 1, of_store)}, {read}});
   };
   EXPECT_EQ(outcomes(kRelease, kAcquire), Outcomes{"0000"});
   EXPECT_EQ(outcomes(kRelaxed, kAcquire).begin()->substr(0, 6), "a race");
@@ -199,62 +137,46 @@ TEST(Litmus, ASlotIsRacedForUnlessItsWriterHappensBefore) {
 }
 
 TEST(Litmus, ASlotIsRacedForUnlessItsReadersHappenBefore) {
-  const auto outcomes = [](memory_order store, memory_order load) {
-    return outcomes_of({[=](LitmusWords& w) {
-                          w.write_slot();
-                          w.x.store(1, kRelease);
-                          if (w.y.load(load) == 1) w.write_slot();
-                        },
-                        [=](LitmusWords& w) {
-                          if (w.x.load(kAcquire) == 0) return;
-                          w.read_slot();
-                          w.y.store(1, store);
-                        }});
+  const auto outcomes = [](memory_order of_store, memory_order of_load) {
+    const Step write_again = [=](LitmusWords& w) {
+      if (w.y.load(of_load) == 1) write_slot(w);
+    };
+    const Step read = [=](LitmusWords& w) {
+      if (w.x.load(kAcquire) == 0) return;
+      read_slot(w);
+      w.y.store(1, of_store);
+    };
+    return outcomes_of({{write_slot, store(kX, 1, kRelease), write_again}, {read}});
   };
   EXPECT_EQ(outcomes(kRelease, kAcquire), Outcomes{"0000"});
   EXPECT_EQ(outcomes(kRelaxed, kAcquire).begin()->substr(0, 6), "a race");
   EXPECT_EQ(outcomes(kRelease, kRelaxed).begin()->substr(0, 6), "a race");
 }
 
+void barrier(LitmusWords&) { RecordedPolicy::barrier_everywhere(); }
+
 // One thread has all pass a barrier: the other one needs none.
 TEST(Litmus, StoreBufferingIsForbiddenByABarrierInAllThreads) {
-  const auto outcomes = [](bool barrier) {
-    return outcomes_of({[=](LitmusWords& w) {
-                          w.x.store(1, kRelaxed);
-                          if (barrier) RecordedPolicy::barrier_everywhere();
-                          w.note(0, w.y.load(kRelaxed));
-                        },
-                        [=](LitmusWords& w) {
-                          w.y.store(1, kRelaxed);
-                          w.note(1, w.x.load(kRelaxed));
-                        }});
-  };
-  EXPECT_EQ(outcomes(true), (Outcomes{"1000", "0100", "1100"}));
-  EXPECT_EQ(outcomes(false).count("0000"), 1u);
+  const std::vector<Step> other = {store(kY, 1, kRelaxed), load(1, kX, kRelaxed)};
+  const Step first = store(kX, 1, kRelaxed), last = load(0, kY, kRelaxed);
+  EXPECT_EQ(outcomes_of({{first, barrier, last}, other}), (Outcomes{"1000", "0100", "1100"}));
+  EXPECT_EQ(outcomes_of({{first, last}, other}).count("0000"), 1u);
 }
 
 TEST(Litmus, ABarrierInAllThreadsHandsOnNoSlots) {
-  const auto outcomes = outcomes_of({[](LitmusWords& w) {
-                                       w.write_slot();
-                                       w.x.store(1, kRelaxed);
-                                       RecordedPolicy::barrier_everywhere();
-                                     },
-                                     [](LitmusWords& w) {
-                                       if (w.x.load(kAcquire) == 1) w.read_slot();
-                                     }});
+  const Step read = [](LitmusWords& w) {
+    if (w.x.load(kAcquire) == 1) read_slot(w);
+  };
+  const auto outcomes = outcomes_of({{write_slot, store(kX, 1, kRelaxed), barrier}, {read}});
   EXPECT_EQ(outcomes.begin()->substr(0, 6), "a race");
 }
 
 TEST(Litmus, ASleeperIsWokenOrSeesThatTheWordHasChanged) {
-  const auto outcomes = [](bool wakes) {
-    return outcomes_of({[=](LitmusWords& w) {
-                          w.x.fetch_add(1, kRelaxed);
-                          if (wakes) RecordedPolicy::wake(w.x);
-                        },
-                        [](LitmusWords& w) { RecordedPolicy::sleep(w.x, 0); }});
-  };
-  EXPECT_EQ(outcomes(true), Outcomes{"0000"});
-  EXPECT_EQ(outcomes(false), Outcomes{"deadlock: a thread sleeps for ever"});
+  const Step add = [](LitmusWords& w) { w.x.fetch_add(1, kRelaxed); };
+  const Step wake = [](LitmusWords& w) { RecordedPolicy::wake(w.x); };
+  const Step sleep = [](LitmusWords& w) { RecordedPolicy::sleep(w.x, 0); };
+  EXPECT_EQ(outcomes_of({{add, wake}, {sleep}}), Outcomes{"0000"});
+  EXPECT_EQ(outcomes_of({{add}, {sleep}}), Outcomes{"deadlock: a thread sleeps for ever"});
 }
 
 }  // namespace

@@ -30,10 +30,6 @@ const char* too_long(const ThreadState& thread) {
   return kTooLong;
 }
 
-bool is_release(std::memory_order order) {
-  return order != std::memory_order_relaxed && order != std::memory_order_acquire;
-}
-
 }  // namespace
 
 Machine* Machine::active = nullptr;
@@ -229,7 +225,7 @@ void Machine::note_stores(State& state, int t, const Operation& operation) const
   if (operation.access == Access::kFinishDone || operation.access == Access::kFinishLevel)
     state.held[t] = 0;
   if (!program_.may_die(t) || !operation.writes()) return;
-  if (is_release(operation.memory_order())) {
+  if (releases(operation.memory_order())) {
     state.loose = 0;
   } else if (operation.kind == Kind::kStore && program_.is_private(operation.word)) {
     state.loose = static_cast<uint16_t>(state.loose | 1 << operation.word);

@@ -10,11 +10,6 @@ bool acquires(std::memory_order order) {
          order == std::memory_order_seq_cst;
 }
 
-bool releases(std::memory_order order) {
-  return order == std::memory_order_release || order == std::memory_order_acq_rel ||
-         order == std::memory_order_seq_cst;
-}
-
 int write_of(int slot) { return slot * (1 + kThreads); }
 int read_of(int slot, int thread) { return write_of(slot) + 1 + thread; }
 

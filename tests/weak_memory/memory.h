@@ -39,6 +39,10 @@ inline constexpr int kSlots = 5;
 inline constexpr int kSlotAccesses = kSlots * (1 + kThreads);
 static_assert(kSlotAccesses <= 32);
 
+inline bool releases(std::memory_order order) {
+  return order != std::memory_order_relaxed && order != std::memory_order_acquire;
+}
+
 struct View {
   uint8_t oldest[kWords] = {};  // the oldest entry that may be read
   uint32_t known = 0;           // slot accesses that happened before

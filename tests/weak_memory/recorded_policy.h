@@ -95,14 +95,6 @@ class RecordedPolicy::Atomic {
   std::int8_t word_ = -1;
 };
 
-/// What a class of transports/ has for itself; a test that numbers its words, or compares what it
-/// remembers, may look. (An explicit instantiation may name private members.) A `Tag` declares
-/// `friend auto member(Tag)`.
-template <class Tag, auto kMember>
-struct Expose {
-  friend auto member(Tag) { return kMember; }
-};
-
 /// A program whose words have names.
 class NamedWords : public Program {
  public:

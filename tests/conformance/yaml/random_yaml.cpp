@@ -102,17 +102,23 @@ std::string RandomYaml::read(std::size_t node, bool with_batch, const std::strin
   return with_batch ? concat("{stage: ", name, ", batch: ", batch_size(), "}") : name;
 }
 
-void RandomYaml::add_plain(Node& node, Keys& keys) {
-  const std::size_t from = number(0, nodes_.size() - 1);
+/// It has the samples of that one, and their tensors.
+void RandomYaml::follow(Node& node, std::size_t from) {
   const Node& source = nodes_[from];
-  std::string only;
-  if (one_in(5)) only = source.tensors[number(0, source.tensors.size() - 1)];
-  node.tensors = only.empty() ? source.tensors : Keys{only};
+  node.tensors = source.tensors;
   node.samples = source.samples;
   node.fan_out = source.fan_out;
   node.anew = source.anew;
   node.chosen = source.chosen;
   node.group = group_of(from);
+}
+
+void RandomYaml::add_plain(Node& node, Keys& keys) {
+  const std::size_t from = number(0, nodes_.size() - 1);
+  follow(node, from);
+  std::string only;
+  if (one_in(5)) only = node.tensors[number(0, node.tensors.size() - 1)];
+  if (!only.empty()) node.tensors = {only};
   std::string type = one_of({"sift", "delay", "toss", "passthrough", "digest", "shift", "split"});
   if (type == "shift" && !has(node.tensors, "data")) type = "digest";
   const bool takes_samples = type == "sift" || type == "delay";
@@ -154,12 +160,7 @@ void RandomYaml::choose_passed(Node& node, Keys& keys) {
 
 void RandomYaml::add_fused(Node& node, Keys& keys) {
   const std::size_t from = number(0, nodes_.size() - 1);
-  node.tensors = nodes_[from].tensors;
-  node.samples = nodes_[from].samples;
-  node.fan_out = nodes_[from].fan_out;
-  node.anew = nodes_[from].anew;
-  node.chosen = nodes_[from].chosen;
-  node.group = group_of(from);
+  follow(node, from);
   std::vector<std::string> links;
   bool samples = false;
   for (std::uint64_t left = number(1, 4); left > 0; --left) {
@@ -182,14 +183,10 @@ void RandomYaml::add_fused(Node& node, Keys& keys) {
 /// Several samples of each, but never very many.
 void RandomYaml::add_several(Node& node, Keys& keys) {
   const std::size_t from = number(0, nodes_.size() - 1);
-  const Node& source = nodes_[from];
-  const std::uint64_t count = source.fan_out > 3 ? 1 : number(1, 4);
-  node.tensors = source.tensors;
-  node.samples = source.samples * count;
-  node.fan_out = source.fan_out * count;
-  node.anew = source.anew;
-  node.chosen = source.chosen;
-  node.group = group_of(from);
+  follow(node, from);
+  const std::uint64_t count = node.fan_out > 3 ? 1 : number(1, 4);
+  node.samples *= count;
+  node.fan_out *= count;
   const bool repeats = one_in(2);
   const bool with_batch = one_in(3);
   keys = {concat("transform: ", repeats ? "repeat" : "pieces"), "from: " + read(from, with_batch),
@@ -246,11 +243,7 @@ void RandomYaml::add_zip(Node& node, Keys& keys) {
     if (numbered_alike(i, left)) fitting.push_back(i);
   const std::size_t right = fitting[number(0, fitting.size() - 1)];
   unite(left, right);
-  node.samples = nodes_[left].samples;
-  node.fan_out = nodes_[left].fan_out;
-  node.anew = nodes_[left].anew;
-  node.chosen = nodes_[left].chosen;
-  node.group = group_of(left);
+  follow(node, left);
   const std::string type = one_of({"digest", "sift", "split"});
   const bool with_batch =
       type != "sift" && (nodes_[left].batch || nodes_[right].batch || one_in(2));
@@ -261,7 +254,6 @@ void RandomYaml::add_zip(Node& node, Keys& keys) {
           "join: zip"};
   nodes_[left].read = nodes_[right].read = true;
   std::vector<std::string> twice;
-  node.tensors = nodes_[left].tensors;
   for (const std::string& name : nodes_[right].tensors) {
     if (type == "digest" && name == "digest") continue;
     if (has(node.tensors, name)) {

@@ -46,6 +46,7 @@ class RandomYaml {
   void choose_samples(Node& node, std::uint64_t& count, Keys& keys);
   void weigh_samples(Node& node, std::uint64_t count, Keys& keys);
   void add_transform();
+  void follow(Node& node, std::size_t from);
   void add_fused(Node& node, Keys& keys);
   void add_several(Node& node, Keys& keys);
   void add_repack(Node& node, Keys& keys);

@@ -63,6 +63,21 @@ inline std::vector<ShapeOfLine> shapes_that_resume() {
 /// Of a test whose parameter it is.
 inline constexpr auto kNameOfShape = [](const auto& test) { return test.param.name; };
 
+/// A shape as processes, or as threads.
+struct ShapeCase {
+  ShapeOfLine shape;
+  bool in_process = false;
+};
+inline std::vector<ShapeCase> as_processes_and_threads(const std::vector<ShapeOfLine>& shapes) {
+  std::vector<ShapeCase> all;
+  for (const bool in_process : {false, true})
+    for (const ShapeOfLine& shape : shapes) all.push_back({shape, in_process});
+  return all;
+}
+inline constexpr auto kNameOfCase = [](const auto& test) {
+  return test.param.shape.name + (test.param.in_process ? "_Threads" : "_Processes");
+};
+
 /// Words R and B that stand alone, after a colon or in brackets, are replaced.
 inline std::string shape_yaml(const ShapeOfLine& shape, int replicas, int batch) {
   const std::string& stages = shape.stages;

@@ -15,7 +15,6 @@
 #include "stages/api/file_patterns.h"
 #include "tests/support/config/fake_metadata.h"
 #include "tests/support/file_text.h"
-#include "tests/support/images/idx_files.h"
 
 namespace brigade {
 
@@ -41,11 +40,8 @@ inline FakeMetadata data_set_metadata() {
   }
   const auto array = [&](const char* name, std::string_view dtype, std::string_view shape,
                          std::uint64_t bytes) {
-    std::string header =
-        concat("{'descr': '", dtype, "', 'fortran_order': False, 'shape': ", shape, ", }");
-    header.resize(117, ' ');
-    metadata.file(concat(datasets, "segmentation/", name, ".npy"),
-                  std::string("\x93NUMPY\x01\0\x76\0", 10) + header + "\n", 128 + bytes);
+    const std::string header = testing_support::npy_header(dtype, shape);
+    metadata.file(concat(datasets, "segmentation/", name, ".npy"), header, header.size() + bytes);
   };
   array("images", "|u1", "(9, 300, 400, 3)", 9 * 300 * 400 * 3);
   array("masks", "|u1", "(9, 300, 400)", 9 * 300 * 400);

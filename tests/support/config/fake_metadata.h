@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "pipeline/config/graph/file_metadata_reader.h"
+#include "tests/support/images/idx_files.h"
 
 namespace brigade {
 
@@ -76,13 +77,6 @@ class FakeMetadata : public FileMetadataReader {
   std::map<std::string, std::string> links_;
 };
 
-/// The beginning of a file of NumPy's.
-inline std::string npy_of(const std::string& descr, const std::string& shape) {
-  std::string header =
-      "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }\n";
-  return std::string("\x93NUMPY\x01\0", 8) + static_cast<char>(header.size()) + '\0' + header;
-}
-
 /// The files that the golden graphs name.
 inline FakeMetadata golden_metadata() {
   FakeMetadata metadata;
@@ -94,9 +88,9 @@ inline FakeMetadata golden_metadata() {
   metadata.file("/data/photos/p-0.tar", "").file("/data/photos/cat/1.jpg", "");
   metadata.link("/data/input", "/proc/self/fd/0");
   metadata.file("/data/a-0.tar", "").file("/data/a-1.tar", "").file("/graphs/b.tar", "");
-  metadata.file("/data/w.npy", npy_of("<f4", "(1000,)"))
-      .file("/data/i.npy", npy_of("<i8", "(3, 4)"));
-  metadata.file("/data/short.npy", npy_of("<f4", "(2000,)"));
+  metadata.file("/data/w.npy", testing_support::npy_header("<f4", "(1000,)"))
+      .file("/data/i.npy", testing_support::npy_header("<i8", "(3, 4)"));
+  metadata.file("/data/short.npy", testing_support::npy_header("<f4", "(2000,)"));
   metadata.broken("/data/broken.gz", "damaged gzip data");
   metadata.kind("/data/secret", PathKind::forbidden);
   for (const char* plugin : {"jitter", "again", "count", "twice", "empty", "text"})

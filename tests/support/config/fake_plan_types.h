@@ -54,11 +54,7 @@ inline void add_plan_transforms(StageTypes& types) {
       Contract<NoParams>("filter", "May drop.").transform().may_drop().rest_passes());
   types.add<NoStage>(
       Contract<NoParams>("stateful", "Keeps state.").transform().stateful().rest_passes());
-  types.add<NoStage>(Contract<SeveralParams>("several", "Several samples of each.")
-                         .transform()
-                         .param("count", &SeveralParams::count, "of each")
-                         .expand(count_of)
-                         .rest_passes());
+  add_several(types);
   types.add<NoStage>(Contract<SeveralParams>("repack", "Up to so many of each.")
                          .transform()
                          .takes(Takes::either)
@@ -88,11 +84,7 @@ inline const StageTypes& fake_plan_types() {
                                 .consumer()
                                 .takes(Takes::batches)
                                 .several_inputs());
-    list.add<fake::NoStage>(Contract<fake::NoParams>("count", "Takes either.")
-                                .consumer()
-                                .takes(Takes::either)
-                                .several_inputs());
-    list.add<fake::NoStage>(Contract<fake::NoParams>("show", "Takes samples.").consumer());
+    fake::add_count_and_show(list);
     return list;
   }();
   return types;

@@ -91,6 +91,22 @@ inline void add_application(StageTypes& types) {
   types.add(std::move(feeds));
 }
 
+inline void add_several(StageTypes& types) {
+  types.add<NoStage>(Contract<SeveralParams>("several", "Several samples of each.")
+                         .transform()
+                         .param("count", &SeveralParams::count, "of each")
+                         .expand(count_of)
+                         .rest_passes());
+}
+
+inline void add_count_and_show(StageTypes& types) {
+  types.add<NoStage>(Contract<NoParams>("count", "Counts samples.")
+                         .consumer()
+                         .takes(Takes::either)
+                         .several_inputs());
+  types.add<NoStage>(Contract<NoParams>("show", "Shows one sample at a time.").consumer());
+}
+
 inline void add_producers(StageTypes& types) {
   add_application(types);
   types.add<NoProducer>(Contract<IdxParams>("idx_images", "Reads IDX files.")
@@ -175,11 +191,7 @@ inline void add_transforms(StageTypes& types) {
                            return std::optional<std::uint64_t>(params.count);
                          })
                          .rest_passes());
-  types.add<NoStage>(Contract<SeveralParams>("several", "Several samples of each.")
-                         .transform()
-                         .param("count", &SeveralParams::count, "of each")
-                         .expand(count_of)
-                         .rest_passes());
+  add_several(types);
   types.add<NoStage>(Contract<NoParams>("merge", "Makes one source of several.")
                          .transform()
                          .several_inputs()
@@ -224,11 +236,7 @@ inline void add_consumers(StageTypes& types) {
           .input("label", {i64}, {}, "class"));
   types.add<NoStage>(
       Contract<NoParams>("learner", "Learns, and saves what it has learned.").consumer().saves());
-  types.add<NoStage>(Contract<NoParams>("count", "Counts samples.")
-                         .consumer()
-                         .takes(Takes::either)
-                         .several_inputs());
-  types.add<NoStage>(Contract<NoParams>("show", "Shows one sample at a time.").consumer());
+  add_count_and_show(types);
 }
 
 }  // namespace fake

@@ -1,7 +1,6 @@
 #include "tests/support/config/load_text.h"
 
 #include "tests/support/config/directives.h"
-#include "tests/support/config/fake_types.h"
 
 namespace brigade {
 

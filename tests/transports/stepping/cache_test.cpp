@@ -80,16 +80,14 @@ class SteppedCache : public SteppedRun {
 
   void work_in_order(StageNumber stage) {
     Channel<P> channel(control_, stage, 0, 0);
-    for (;;) {
-      const auto claim = this->claim(channel, stage, 0);
-      if (claim.look == Look::ended) return;
+    while (const auto task = claim(channel, stage, 0)) {
       if (stage > kCache) {
         fibers_->step();
-        if (given_[claim.task % given_.size()] != sample_of(claim.task))
-          fibers_->fail(concat("slot ", claim.task, " is not there"));
-        seen_.push_back(claim.task);
+        if (given_[*task % given_.size()] != sample_of(*task))
+          fibers_->fail(concat("slot ", *task, " is not there"));
+        seen_.push_back(*task);
       }
-      channel.finish(claim.task);
+      channel.finish(*task);
     }
   }
 
@@ -101,14 +99,12 @@ class SteppedCache : public SteppedRun {
       while (number < scenario_.samples * kEpochs && is_cached(sample_of(number))) ++number;
       return scenario_.gives_uncached ? number + 1 : number;
     });
-    for (;;) {
-      const auto claim = this->claim(queues, kCache, replica, queues.watched());
-      if (claim.look == Look::ended) return;
-      fibers_->current().task = 2 * claim.task + static_cast<std::uint64_t>(queues.queue().value());
-      if (queues.queue() == 0) give(claim.task);
-      if (queues.queue() == 1 && !scenario_.keeps_late) keep(claim.task);
-      queues.finish(claim.task, {});
-      if (queues.queue() == 1) keep(claim.task);
+    while (const auto task = claim(queues, kCache, replica, queues.watched())) {
+      fibers_->current().task = 2 * *task + static_cast<std::uint64_t>(queues.queue().value());
+      if (queues.queue() == 0) give(*task);
+      if (queues.queue() == 1 && !scenario_.keeps_late) keep(*task);
+      queues.finish(*task, {});
+      if (queues.queue() == 1) keep(*task);
     }
   }
   bool is_cached(std::uint64_t sample) const {
@@ -136,11 +132,8 @@ class SteppedCache : public SteppedRun {
     if (level(kCache, 0) != given || level(kCache, 1) != scenario_.samples || level(2, 0) != given)
       fibers_->fail("the cache ended early");
     if (seen_.size() != given) fibers_->fail(concat(seen_.size(), " slots came of ", given));
-    for (const int queue : {0, 1}) {
-      const EdgeAudit edge =
-          queue == 0 ? audit_edge(control_, kCache, 2, 0) : audit_edge(control_, 0, kCache, 1);
-      if (edge.leaked != 0 || edge.produced != edge.delivered) fibers_->fail("the audit");
-    }
+    expect_audit(0, kCache, 1, scenario_.samples);
+    expect_audit(kCache, 2, 0, given);
   }
 
   using Word = P::Atomic<std::uint64_t>;

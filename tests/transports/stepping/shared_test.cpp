@@ -85,17 +85,16 @@ class SteppedShared : public SteppedRun {
         ends.wait_for_others();
         continue;
       }
-      const auto claim = this->claim(channel, 0, replica);
-      if (claim.look == Look::ended) return;
+      const auto task = claim(channel, 0, replica);
+      if (!task) return;
       SlotCounts counts;
-      for (std::uint64_t n = claim.task * scenario_.task; n < (claim.task + 1) * scenario_.task;
-           ++n) {
+      for (std::uint64_t n = *task * scenario_.task; n < (*task + 1) * scenario_.task; ++n) {
         const bool full = !ends.is_over() && next < samples && ends.stop() == Stop::none;
         write(n, full ? value_of(replica, next) : 0);
         next += full ? 1 : 0;
         ++(full ? counts.samples_done : counts.pads);
       }
-      channel.finish(claim.task, counts);
+      channel.finish(*task, counts);
     }
   }
   void write(std::uint64_t number, std::uint64_t value) {
@@ -106,19 +105,17 @@ class SteppedShared : public SteppedRun {
   }
   void read() {
     Channel<P> channel(control_, 1, 0, 0);
-    for (;;) {
-      const auto claim = this->claim(channel, 1, 0);
-      if (claim.look == Look::ended) return;
+    while (const auto task = claim(channel, 1, 0)) {
       SlotCounts counts;
       for (std::uint64_t i = 0; i < scenario_.batch; ++i) {
-        const std::uint64_t number = claim.task * scenario_.batch + i;
+        const std::uint64_t number = *task * scenario_.batch + i;
         fibers_->step();
         const auto& [there, value] = slots_[number % kSlots];
         if (there != number) fibers_->fail(concat("slot ", number, " is not there"));
         if (value == 0) ++counts.pads;
         seen_.push_back(value);
       }
-      channel.finish(claim.task, counts);
+      channel.finish(*task, counts);
     }
   }
   static std::uint64_t value_of(int replica, std::uint64_t sample) {
@@ -142,10 +139,7 @@ class SteppedShared : public SteppedRun {
     if (level(0, 0) != end || level(1, 0) != end || end % scenario_.batch != 0)
       fibers_->fail(
           concat("watermarks at ", level(0, 0), " and ", level(1, 0), ", the end is ", end));
-    const EdgeAudit edge = audit_edge(control_, 0, 1, 0);
-    if (edge.produced != full || edge.delivered != full || edge.leaked != 0)
-      fibers_->fail(concat("the audit: produced ", edge.produced, ", delivered ", edge.delivered,
-                           " of ", full, ", leaked ", edge.leaked));
+    expect_audit(0, 1, 0, full);
   }
 
   const SharedScenario& scenario_;

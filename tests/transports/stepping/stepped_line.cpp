@@ -54,23 +54,20 @@ void SteppedLine::program(StageNumber stage) {
       channel.finish(task, counts);
     }
   };
-  for (;;) {
-    const auto claim = this->claim(channel, stage, 0);
-    if (claim.look == Look::ended) return let_go();
-    held.emplace_back(claim.task, work(stage, 0, claim.task));
+  while (const auto task = claim(channel, stage, 0)) {
+    held.emplace_back(*task, work(stage, 0, *task));
     if (held.size() == scenario_.stages[stage].hold) let_go();
   }
+  let_go();
 }
 
 void SteppedLine::live(StageNumber stage, int replica) {
   if (scenario_.stages[stage].hold > 1) return program(stage);
   Channel<P> channel(control_, stage, 0, replica);
-  for (;;) {
-    const auto claim = this->claim(channel, stage, replica);
-    if (claim.look == Look::ended) return;
-    fibers_->current().task = claim.task;
-    const SlotCounts counts = work(stage, replica, claim.task);
-    channel.finish(claim.task, counts);
+  while (const auto task = claim(channel, stage, replica)) {
+    fibers_->current().task = *task;
+    const SlotCounts counts = work(stage, replica, *task);
+    channel.finish(*task, counts);
   }
 }
 
@@ -159,7 +156,7 @@ void SteppedLine::lower_ends() {
   if (scenario_.wrong_end == WrongEnd::none) return lower_end(control_, 0, multiple_);
   if (scenario_.wrong_end == WrongEnd::not_rounded) return lower_end(control_, 0, 1);
   if (scenario_.wrong_end == WrongEnd::of_watermark)
-    return lower_end_to(control_, 0, (level(0, 0) + multiple_ - 1) / multiple_ * multiple_);
+    return lower_end_to(control_, 0, closed(level(0, 0), multiple_));
   auto& words = *control_.index_spaces[0];
   words.end.value.store(claimed_end(control_, 0, multiple_), std::memory_order_seq_cst);
   words.stop.value.store(static_cast<std::uint64_t>(Stop::end_is_set), std::memory_order_seq_cst);

@@ -123,6 +123,16 @@ void SteppedRun::stop_the_sources() {
   lower_ends();
 }
 
+void SteppedRun::expect_audit(StageNumber writer, StageNumber reader, QueueNumber queue,
+                              std::uint64_t full) {
+  const EdgeAudit edge = audit_edge(control_, writer, reader, queue);
+  if (edge.produced == full && edge.delivered == full && edge.dropped == 0 && edge.leaked == 0)
+    return;
+  fibers_->fail(concat("the audit from stage ", writer.value(), " to ", reader.value(), ": full ",
+                       full, ", produced ", edge.produced, ", delivered ", edge.delivered,
+                       ", dropped ", edge.dropped, ", leaked ", edge.leaked));
+}
+
 void SteppedRun::check_watermarks() {
   for (const StageNumber s : shape_.stages.numbers()) {
     auto& levels = levels_[s];

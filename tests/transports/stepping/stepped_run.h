@@ -7,6 +7,7 @@
 // A kind of line derives from it and says what its replicas do and what must hold.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,16 +63,24 @@ class SteppedRun {
   int global(StageNumber stage, int replica) const {
     return shape_of(stage).first_replica + replica;
   }
+  /// The next multiple.
+  static std::uint64_t closed(std::uint64_t number, std::uint64_t multiple) {
+    return (number + multiple - 1) / multiple * multiple;
+  }
   std::uint64_t level(StageNumber stage, QueueNumber queue) const {
     return control_.stages[stage].queues[queue].watermark->level.value.raw();
   }
-  /// claim_or_wait() on a channel, or on task queues with watermarks to watch.
+  /// The next task of a channel, or of task queues with watermarks to watch; nothing: they have
+  /// ended.
   template <class Queues>
-  Attempt<P> claim(Queues& queues, StageNumber stage, int replica,
-                   std::span<Watermark<P>* const> also = {}) {
-    return claim_or_wait<P>(
+  std::optional<std::uint64_t> claim(Queues& queues, StageNumber stage, int replica,
+                                     std::span<Watermark<P>* const> also = {}) {
+    const Attempt<P> found = claim_or_wait<P>(
         control_, global(stage, replica), 0, [&] { return queues.try_claim(); }, DoNothing{}, also);
+    return found.look == Look::ended ? std::nullopt : std::optional(found.task);
   }
+  /// So many samples went over an edge, and no other.
+  void expect_audit(StageNumber writer, StageNumber reader, QueueNumber queue, std::uint64_t full);
 
   const Events& events_;
   const SharedShape shape_;
