@@ -11,10 +11,10 @@
 namespace brigade {
 
 void fuzz(std::string_view input) {
-  std::string bytes(input);
-  bytes.resize(kCacheHeaderBytes);
-  seal_cache_header(bytes);  // what lies behind the checksum is what is tried
-  auto header = parse_cache_header(bytes);
+  std::string beginning(input);
+  beginning.resize(kCacheHeaderBytes);
+  seal_cache_header(beginning);  // what lies behind the checksum is what is tried
+  auto header = parse_cache_header(beginning);
   if (!header) {
     BRIGADE_CHECK(!header.error().message.empty());
     BRIGADE_CHECK(header.error().message.find('\n') == std::string::npos, header.error().message);
