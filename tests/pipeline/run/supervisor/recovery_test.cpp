@@ -1,280 +1,117 @@
+// What is done about deaths: tests/golden/run/recovery.txt, of the graph numbers (replica 0) -> two
+// sinks (1 and 2). `> begin POLICY` comes after what changes the plan. `> killed SIGNAL` and
+// `> exited` are deaths of sink.0, with what is said of them behind `| `.
+
 #include "pipeline/run/supervisor/recovery.h"
 
 #include <gtest/gtest.h>
 
-#include <csignal>
-
 #include "pipeline/memory/shared_segments.h"
 #include "pipeline/worker/tasks/replica_context.h"
 #include "tests/support/small_plan.h"
+#include "tests/support/word_for_word.h"
 
 namespace brigade {
 namespace {
 
-constexpr Ending kKilled{Ending::Kind::killed, SIGKILL};
-constexpr Ending kCrashed{Ending::Kind::killed, SIGSEGV};
-constexpr Ending kExited{Ending::Kind::exited, 0};
-using Next = Recovery::Decision::Next;
+struct Recovering {
+  std::string answer(std::string_view line) {
+    const std::vector<std::string> parts = pieces(std::string(line));
+    const auto [verb, rest] = parted(parts[0], " ");
+    if (verb == "killed") return died({Ending::Kind::killed, std::stoi(rest)}, parts);
+    if (verb == "exited") return died({Ending::Kind::exited, 0}, parts);
+    if (verb == "not_started") return decided(recovery->not_started(sink(0), rest, 1'000));
+    if (verb == "words") return words();
+    text.clear();
+    if (verb == "begin") return begin(rest);
+    if (verb == "next_run") recovery.emplace(plan, control, *tallies);
+    if (verb == "degrades") plan.stages[1].restart.degrade = true;
+    if (verb == "saves") plan.stages[1].saves = plan.stages[1].stateful = true;
+    if (verb == "forgets") plan.stages[0].stateful = true;
+    if (verb == "fixed") plan.stages[1].queues[0].fixed = true;
+    if (verb == "burst") plan.stages[1].restart.burst = std::stoi(rest);
+    if (verb == "claims") table().word(0) = table().claimed(0, 1);
+    if (verb == "waits")
+      live_counters(control, 1).waiting = static_cast<std::uint64_t>(Waiting::input);
+    for (std::uint64_t number = 0; verb == "fills_quarantine" && number < quarantine().capacity();)
+      quarantine().append(1000 + number++);
+    return text;
+  }
 
-// numbers (replica 0 of the graph) -> two sinks (1 and 2).
-struct RecoveryTest : testing::Test {
+  std::string begin(const std::string& policy) {
+    for (PlanStage& stage : plan.stages)
+      stage.restart.policy = policy == "never"    ? RestartSpec::Policy::never
+                             : policy == "always" ? RestartSpec::Policy::always
+                                                  : RestartSpec::Policy::on_failure;
+    tallies.emplace(plan, MemoryKills([this] {
+                      text += concat("(counts kills, after ", repairs(), " repairs)\n");
+                      return memory_kills;
+                    }));
+    recovery.emplace(plan, control, *tallies);
+    return std::exchange(text, "");
+  }
+
+  std::string died(const Ending& ending, const std::vector<std::string>& parts) {
+    FailureReport death;
+    death.stage = "sink";
+    death.ending = ending;
+    DeadReplica dead = sink(0);
+    std::int64_t now_ns = 0;
+    int times = 1;
+    std::optional<std::uint64_t> sample;
+    for (const std::string& part : parts) {
+      const auto [verb, rest] = parted(part, " ");
+      if (verb == "sink.1") dead = sink(1);
+      if (verb == "is_last") dead.others_left = false;
+      if (verb == "opens") dead.was_ready = false;
+      if (verb == "at") now_ns = std::stoll(rest);
+      if (verb == "sample") sample = std::stoull(rest);
+      if (verb == "out_of_memory") ++memory_kills;
+      if (verb == "times") times = std::stoi(rest);
+    }
+    death.replica = dead.replica;
+    std::string last;
+    for (int i = 0; i < times; ++i) {
+      if (sample) control.replicas[dead.number].in_flight.value = *sample;
+      last = decided(recovery->died(dead, death, now_ns));
+    }
+    return last;
+  }
+
+  std::string decided(const Recovery::Decision& decision) {
+    static const char* const kNext[] = {"nothing", "restart", "resume", "carry_on", "fail"};
+    std::string all = std::exchange(text, "") + kNext[static_cast<int>(decision.next)];
+    if (decision.restart_ns != 0) all += concat(" at ", decision.restart_ns);
+    if (quarantine().size() != 0) all += concat(", quarantined ", quarantine().size());
+    return concat(all, ": ", event_text(decision.event), "\n");
+  }
+
+  std::string words() const {
+    const auto waiting = static_cast<Waiting>(live_counters(control, 1).waiting.load());
+    const auto& replicas = control.replicas;
+    return concat(
+        "task ", table().read(table().word(0), 0).state == TaskState::open ? "open" : "claimed",
+        ", repairs ", repairs(), ", waiting ", waiting == Waiting::no ? "no" : "yes",
+        ", acknowledged ", replicas[1].ack.value.load(), " ", replicas[2].ack.value.load(),
+        replicas[1].in_flight.value == kNever ? "" : ", in flight",
+        quarantine().contains(7) ? ", 7 is quarantined" : "", "\n");
+  }
+
+  static DeadReplica sink(int replica) { return {1 + replica, 1, replica, true, true}; }
+  TaskTable<SystemPolicy>& table() const { return control.stages[1].queues[0].table; }
+  NumberList<SystemPolicy>& quarantine() const { return control.stages[1].quarantine; }
+  std::uint64_t repairs() const { return control.stages[1].repairs->value; }
+
   Plan plan = small_plan(2);
   std::unique_ptr<SharedSegments> segments = SharedSegments::create(plan, {}).value();
   Control<SystemPolicy>& control = segments->control();
-
-  void policy(RestartSpec::Policy policy, bool degrade = false) {
-    for (PlanStage& stage : plan.stages) {
-      stage.restart.policy = policy;
-      stage.restart.degrade = degrade;
-    }
-  }
-  void begin(RestartSpec::Policy which = RestartSpec::Policy::on_failure, bool degrade = false) {
-    policy(which, degrade);
-    tallies.emplace(plan);
-    recovery.emplace(plan, control, *tallies);
-  }
-  static DeadReplica sink(int replica) { return {1 + replica, 1, replica, true, true}; }
-  Recovery::Decision die(Recovery& recovery, const Ending& ending, DeadReplica dead = sink(0),
-                         std::int64_t now = 0) {
-    FailureReport death;
-    death.stage = "sink";
-    death.replica = dead.replica;
-    death.ending = ending;
-    return recovery.died(dead, death, now);
-  }
-  Recovery::Decision die(const Ending& ending, DeadReplica dead = sink(0), std::int64_t now = 0) {
-    return die(*recovery, ending, dead, now);
-  }
+  std::uint64_t memory_kills = 5;
+  std::string text;
   std::optional<RecoveryTallies> tallies;
   std::optional<Recovery> recovery;
 };
 
-TEST_F(RecoveryTest, RepairsFirst) {
-  begin();
-  const auto& table = control.stages[1].queues[0].table;
-  table.word(0) = table.claimed(0, 1);
-  live_counters(control, 1).waiting = static_cast<std::uint64_t>(Waiting::input);
-  EXPECT_EQ(die(kKilled).next, Next::restart);
-  EXPECT_EQ(table.read(table.word(0), 0).state, TaskState::open);
-  EXPECT_EQ(control.stages[1].repairs->value, 1u);
-  EXPECT_EQ(live_counters(control, 1).waiting, static_cast<std::uint64_t>(Waiting::no));
-}
-
-TEST_F(RecoveryTest, WhoCannotBeStartedAgainIsTriedAgainWithinItsRestarts) {
-  begin();
-  die(kKilled);
-  const std::string why = "out of processes";
-  for (const std::int64_t delay_ms : {100, 200, 400, 800}) {
-    const auto decision = recovery->not_started(sink(0), why, 1'000);
-    EXPECT_EQ(decision.next, Next::restart);
-    EXPECT_EQ(decision.restart_ns, 1'000 + delay_ms * 1'000'000);
-  }
-  const auto last = recovery->not_started(sink(0), why, 1'000);
-  EXPECT_EQ(last.next, Next::fail);
-  EXPECT_EQ(event_text(last.event),
-            "cannot restart stage \"sink\" replica 0: out of processes; it was restarted 5 times "
-            "within 30.0 s (`restart:`)");
-  EXPECT_EQ(control.stages[1].repairs->value, 1u) << "of the death alone";
-}
-
-TEST_F(RecoveryTest, SaysWhatHappensNow) {
-  begin();
-  EXPECT_EQ(event_text(die(kKilled).event),
-            "stage \"sink\" replica 0 was killed by SIGKILL (manually, or by the kernel: out of "
-            "memory); restarted immediately (restart 1 of 5 within 30.0 s)");
-  const auto second = die(kKilled, sink(0), 1'000);
-  EXPECT_EQ(second.restart_ns, 1'000 + 100'000'000);
-  EXPECT_EQ(event_text(second.event),
-            "stage \"sink\" replica 0 was killed by SIGKILL (manually, or by the kernel: out of "
-            "memory); restarted in 100.0 ms (restart 2 of 5 within 30.0 s)");
-}
-
-TEST_F(RecoveryTest, EachReplicaHasRestartsOfItsOwn) {
-  begin();
-  for (int i = 0; i < 5; ++i) EXPECT_EQ(die(kKilled).next, Next::restart);
-  EXPECT_EQ(die(kKilled, sink(1)).next, Next::restart);
-  const auto spent = die(kKilled);
-  EXPECT_EQ(spent.next, Next::fail);
-  EXPECT_EQ(event_text(spent.event),
-            "stage \"sink\" replica 0 was killed by SIGKILL (manually, or by the kernel: out of "
-            "memory); it was restarted 5 times within 30.0 s (`restart:`)");
-}
-
-struct SavingSink : RecoveryTest {
-  SavingSink() {
-    plan.stages[1].saves = plan.stages[1].stateful = true;
-    begin();
-  }
-};
-
-TEST_F(SavingSink, TakesTheRunBackToItsCheckpoint) {
-  const auto first = die(kKilled);
-  EXPECT_EQ(first.next, Next::resume);
-  EXPECT_EQ(event_text(first.event),
-            "stage \"sink\" replica 0 was killed by SIGKILL (manually, or by the kernel: out of "
-            "memory); the run resumes from its last checkpoint (restart 1 of 5 within 30.0 s)");
-  EXPECT_EQ(die(kKilled, sink(0), 1'000).restart_ns, 1'000 + 100'000'000);
-  Recovery of_the_next_run(plan, control, *tallies);
-  for (int i = 2; i < 5; ++i) EXPECT_EQ(die(of_the_next_run, kKilled).next, Next::resume);
-  EXPECT_EQ(die(of_the_next_run, kKilled).next, Next::fail) << "the budget is the command's";
-}
-
-TEST_F(SavingSink, EndsTheRunWhereAnotherStageWouldForget) {
-  plan.stages[0].stateful = true;
-  const auto decision = die(kKilled);
-  EXPECT_EQ(decision.next, Next::fail);
-  EXPECT_NE(event_text(decision.event).find(plan.stages[0].name + " would lose its state"),
-            std::string::npos)
-      << event_text(decision.event);
-}
-
-TEST_F(RecoveryTest, NeverEndsTheRun) {
-  begin(RestartSpec::Policy::never);
-  const auto decision = die(kCrashed);
-  EXPECT_EQ(decision.next, Next::fail);
-  EXPECT_EQ(event_text(decision.event), "stage \"sink\" replica 0 was killed by SIGSEGV");
-}
-
-TEST_F(RecoveryTest, APlainExitIsRestartedByAlwaysOnly) {
-  policy(RestartSpec::Policy::on_failure);
-  RecoveryTallies tallies(plan);
-  Recovery failure(plan, control, tallies);
-  EXPECT_EQ(die(failure, kExited).next, Next::fail);
-  policy(RestartSpec::Policy::always);
-  RecoveryTallies other_tallies(plan);
-  Recovery always(plan, control, other_tallies);
-  EXPECT_EQ(die(always, kExited).next, Next::restart);
-}
-
-TEST_F(RecoveryTest, DegradedTheOthersCarryOnAsLongAsThereAreAny) {
-  begin(RestartSpec::Policy::never, true);
-  const auto decision = die(kCrashed);
-  EXPECT_EQ(decision.next, Next::carry_on);
-  EXPECT_EQ(event_text(decision.event),
-            "stage \"sink\" replica 0 was killed by SIGSEGV; the other replicas continue");
-  EXPECT_EQ(control.replicas[1].ack.value, 1u);  // nobody waits for it to see an end
-  EXPECT_EQ(control.replicas[2].ack.value, 0u);
-  DeadReplica last = sink(1);
-  last.others_left = false;
-  EXPECT_EQ(die(kCrashed, last).next, Next::fail);
-}
-
-TEST_F(RecoveryTest, TasksThatAreReservedCannotBeLeftToOthers) {
-  plan.stages[1].queues[0].fixed = true;
-  begin(RestartSpec::Policy::never, true);
-  EXPECT_EQ(die(kCrashed).next, Next::fail);
-}
-
-TEST_F(RecoveryTest, WhatCannotOpenIsNotTriedAgain) {
-  begin();
-  DeadReplica opening = sink(0);
-  opening.was_ready = false;
-  const auto decision = die(kCrashed, opening);
-  EXPECT_EQ(decision.next, Next::fail);
-  EXPECT_EQ(event_text(decision.event),
-            "stage \"sink\" replica 0 was killed by SIGSEGV while opening");
-  EXPECT_EQ(die(kKilled, opening).next, Next::restart);  // not its doing
-}
-
-TEST_F(RecoveryTest, ASampleThatKillsTwiceIsInQuarantineBeforeItsTaskIsOpen) {
-  begin();
-  const auto& table = control.stages[1].queues[0].table;
-  for (int death = 1; death <= 2; ++death) {
-    table.word(0) = table.claimed(0, 1);
-    control.replicas[1].in_flight.value = 7;
-    const auto decision = die(kCrashed);
-    EXPECT_EQ(decision.next, Next::restart);
-    EXPECT_EQ(
-        event_text(decision.event).find("the sample has killed 2 workers and is quarantined") !=
-            std::string::npos,
-        death == 2)
-        << event_text(decision.event);
-    EXPECT_EQ(control.stages[1].quarantine.empty(), death == 1);
-  }
-  EXPECT_EQ(control.replicas[1].in_flight.value, kNever);
-}
-
-// Killed twice over one sample while the kernel counts kills for lack of memory as `rises` says.
-std::size_t quarantined_after(RecoveryTest& test, const std::vector<std::uint64_t>& rises) {
-  test.policy(RestartSpec::Policy::on_failure);
-  std::uint64_t count = 5;
-  RecoveryTallies tallies(test.plan, MemoryKills([&count] { return count; }));
-  Recovery recovery(test.plan, test.control, tallies);
-  for (const std::uint64_t rise : rises) {
-    count += rise;
-    test.control.replicas[1].in_flight.value = 7;
-    const auto decision = test.die(recovery, kKilled);
-    EXPECT_EQ(decision.next, Next::restart);
-    EXPECT_EQ(event_text(decision.event).find("SIGKILL (by the kernel: out of memory)") !=
-                  std::string::npos,
-              rise > 0)
-        << event_text(decision.event);
-  }
-  return test.control.stages[1].quarantine.size();
-}
-
-TEST_F(RecoveryTest, ASampleThatTakesAllMemoryTwiceGoesIntoQuarantine) {
-  EXPECT_EQ(quarantined_after(*this, {1, 1}), 1u);
-}
-
-TEST_F(RecoveryTest, OtherKillsAreNoSamplesFault) {
-  EXPECT_EQ(quarantined_after(*this, {0, 0}), 0u);
-}
-
-TEST_F(RecoveryTest, OneKillForLackOfMemoryIsNotEnough) {
-  EXPECT_EQ(quarantined_after(*this, {1, 0, 0}), 0u);
-}
-
-// To read how many there have been takes longer than the repair.
-TEST_F(RecoveryTest, TheCountOfMemoryKillsIsReadFirstOnlyWhereItDecides) {
-  policy(RestartSpec::Policy::on_failure);
-  std::uint64_t count = 0;
-  std::vector<std::uint64_t> repairs;  // when it was read
-  const auto& repaired = control.stages[1].repairs->value;
-  RecoveryTallies memory_kills(plan, MemoryKills([&] {
-                                 repairs.push_back(repaired.load());
-                                 return count;
-                               }));
-  Recovery decider(plan, control, memory_kills);
-  for (int death = 1; death <= 2; ++death) {
-    ++count;
-    control.replicas[1].in_flight.value = 7;
-    die(decider, kKilled);
-  }
-  EXPECT_EQ(repairs, (std::vector<std::uint64_t>{0, 1, 1})) << "start, after 1, before 2";
-  EXPECT_TRUE(control.stages[1].quarantine.contains(7));
-}
-
-TEST_F(RecoveryTest, AFullQuarantineEndsTheRun) {
-  begin();
-  auto& quarantine = control.stages[1].quarantine;
-  for (std::uint64_t number = 0; number < quarantine.capacity(); ++number)
-    quarantine.append(1000 + number);
-  for (int death = 1; death <= 2; ++death) {
-    control.replicas[1].in_flight.value = 7;
-    const auto decision = die(kCrashed);
-    EXPECT_EQ(decision.next, death == 1 ? Next::restart : Next::fail);
-    EXPECT_EQ(event_text(decision.event).find("; the quarantine is full: 64 samples") !=
-                  std::string::npos,
-              death == 2)
-        << event_text(decision.event);
-  }
-}
-
-TEST_F(RecoveryTest, AHundredKillsOverOneSampleEndTheRun) {
-  for (PlanStage& stage : plan.stages) stage.restart.burst = 1'000'000;
-  begin();
-  for (int i = 1; i < kKillsWithoutProgress; ++i) {
-    control.replicas[1].in_flight.value = 7;
-    ASSERT_EQ(die(kKilled).next, Next::restart) << i;
-  }
-  control.replicas[1].in_flight.value = 7;
-  const auto decision = die(kKilled);
-  EXPECT_EQ(decision.next, Next::fail);
-  EXPECT_NE(event_text(decision.event).find("a worker was killed on this sample 100 times"),
-            std::string::npos)
-      << event_text(decision.event);
-}
+TEST(Recovery, DecidesWordForWord) { expect_session<Recovering>("run/recovery.txt"); }
 
 }  // namespace
 }  // namespace brigade
