@@ -11,8 +11,6 @@
 #include <brigade/text.h>
 #include "base/arithmetic.h"
 #include "base/shared_path.h"
-#include "device/host_device.h"
-#include "device/uploader.h"
 #include "tests/support/message_of.h"
 #include "tests/support/number_line.h"
 #include "tests/support/temporary_folder.h"
@@ -171,70 +169,6 @@ TEST(KeptTasks, TheEndOfAnEpochComesWhenAllOfItIsBackAndBeforeTheNextEpoch) {
     if (event.is_end) ++ends;
   }
   EXPECT_EQ(ends, line.epochs);
-}
-
-/// A sink that copies each batch to a device that is late, and keeps the batch until the event, or
-/// does not.
-Result<void> run_to_device(bool keeps, const HostDeviceOptions& options = {}) {
-  NumberLine line = kept_line();
-  line.samples = keeps ? 500 : 5000;  // its ring is written anew many times
-  KeepingLine run(line, 3);
-  const auto device = HostDevice::create(options);
-  auto uploader = Uploader::create(device, Pin::no, {}).value();
-  const auto memory = own<DeviceMemory>(device, device->allocate(1 << 20)).value();
-  const auto compute = own<OwnedStream>(device, device->create_stream()).value();
-  std::uint64_t copied = 0;
-  run.stages["sink"] = [&](int replica) {
-    auto sink = keeping_sink(run.log, replica, [&](const Inputs& in) -> Result<void> {
-      const TensorView value = in["value"];
-      BRIGADE_TRY(uploader->begin(compute.get()));
-      BRIGADE_TRY(uploader->copy(memory.get() + copied, static_cast<const std::byte*>(value.data()),
-                                 value.bytes()));
-      copied += value.bytes();
-      return uploader->finish(compute.get(), keeps ? in.keep() : nullptr);
-    });
-    auto& lambda = static_cast<LambdaStage&>(*sink);
-    lambda.on_epoch_end = [&](const EpochEnd&) { return uploader->check(); };
-    return sink;
-  };
-  const Result<void> ran = run.run();
-  uploader.reset();  // it waits
-  if (!ran) return ran;
-  BRIGADE_TRY(device->check());
-  std::vector<std::int64_t> back;
-  std::vector<std::int64_t> shown;
-  const auto* const values = reinterpret_cast<const std::int64_t*>(memory.get());
-  back.assign(values, values + copied / sizeof(std::int64_t));
-  for (const Event& event : run.log.calls("mix"))
-    shown.insert(shown.end(), event.values.begin(), event.values.end());
-  EXPECT_EQ(back, shown);
-  return {};
-}
-
-HostDeviceOptions late_device(std::chrono::microseconds delay = std::chrono::microseconds(500)) {
-  HostDeviceOptions late;
-  late.delay = delay;
-  return late;
-}
-
-TEST(KeptTasks, ReachALateDeviceWhole) {
-  EXPECT_EQ(message_of(run_to_device(true, late_device())), "no error");
-}
-
-TEST(KeptTasks, ReleasedBeforeTheEventTheDeviceNotices) {
-#ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "it is a data race";
-#endif
-  const std::string text =
-      message_of(run_to_device(false, late_device(std::chrono::milliseconds(100))));
-  EXPECT_NE(text.find("memory was written while it was being copied"), std::string::npos) << text;
-}
-
-TEST(KeptTasks, ACopyThatFailsMidwayEndsTheRun) {
-  HostDeviceOptions fails = late_device();
-  fails.fail_copy = 20;
-  const std::string text = message_of(run_to_device(true, fails));
-  EXPECT_NE(text.find("device host is lost: a copy failed midway"), std::string::npos) << text;
 }
 
 TEST(KeptTasks, OfTheDeadAreGivenToASuccessorAndTheirLateLeasesDoNothing) {
