@@ -9,135 +9,53 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 
 #include "tests/support/temporary_folder.h"
+#include "tests/support/word_for_word.h"
 
 namespace brigade {
 namespace {
 
-constexpr std::uint64_t kNone = ~std::uint64_t{0};
-
-// A machine made of files.
-struct Machine : TemporaryFolder {
-  void version2(const std::string& group) const {
-    write("proc/self/cgroup", "0::" + group + "\n");
-    write("proc/self/mountinfo",
-          "22 1 0:21 / /sys rw - sysfs sysfs rw\n"
-          "30 22 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n");
+// A machine made of files: tests/golden/memory/cgroups.txt. `> version2 GROUP` and `> version1`
+// mount control groups, `> file PATH TEXT` is a file, `> limits` and `> kills` ask, `> kills_again`
+// asks where it was found before.
+struct MachineOfFiles {
+  std::string answer(std::string_view line) {
+    const auto [verb, rest] = parted(line, " ");
+    const auto [path, text] = parted(rest, " ");
+    if (verb == "limits") return limits();
+    if (verb == "kills") counter = memory_kill_counter(folder.path());
+    if (verb.starts_with("kills")) return concat(counter(), "\n");
+    if (verb == "file") folder.write(path, unescaped(text) + "\n");
+    if (verb == "forgets") std::filesystem::remove_all(folder.path() / path);
+    if (verb == "version2") {
+      folder.write("proc/self/cgroup", concat("0::", rest, "\n"));
+      folder.write("proc/self/mountinfo",
+                   "22 1 0:21 / /sys rw - sysfs sysfs rw\n"
+                   "30 22 0:26 / /cg rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n");
+    }
+    if (verb == "version1") {
+      folder.write("proc/self/cgroup", "4:memory:/docker/abc\n1:cpu,cpuacct:/docker/abc\n0::/\n");
+      folder.write("proc/self/mountinfo",
+                   "31 30 0:27 / /cg/cpu rw - cgroup cgroup rw,cpu,cpuacct\n"
+                   "32 30 0:28 /docker/abc /cg/memory ro - cgroup cgroup rw,memory\n"
+                   "33 30 0:29 / /cg/unified rw - cgroup2 cgroup2 rw\n");
+    }
+    return "";
   }
-  CgroupLimits limits() const { return read_cgroups(path()); }
+  std::string limits() const {
+    const CgroupLimits found = read_cgroups(folder.path());
+    if (found.memory_limit_bytes == ~std::uint64_t{0}) return concat("cores ", found.cores, "\n");
+    return concat("cores ", found.cores, ", memory ", found.memory_limit_bytes, ", used ",
+                  found.memory_used_bytes, "\n");
+  }
+
+  const TemporaryFolder folder;
+  std::function<std::uint64_t()> counter;
 };
 
-TEST(Cgroups, WithoutFilesThereIsNoLimit) {
-  const Machine machine;
-  EXPECT_EQ(machine.limits().cores, 0);
-  EXPECT_EQ(machine.limits().memory_limit_bytes, kNone);
-}
-
-TEST(Cgroups, Version2TakesTheTightestQuotaOnTheWayUp) {
-  const Machine machine;
-  machine.version2("/user/run");
-  machine.write("sys/fs/cgroup/user/run/cpu.max", "max 100000\n");
-  machine.write("sys/fs/cgroup/user/cpu.max", "150000 100000\n");
-  machine.write("sys/fs/cgroup/cpu.max", "400000 100000\n");
-  EXPECT_DOUBLE_EQ(machine.limits().cores, 1.5);
-}
-
-TEST(Cgroups, Version2TakesTheGroupWithTheLeastRoom) {
-  const Machine machine;
-  machine.version2("/user/run");
-  machine.write("sys/fs/cgroup/user/run/memory.max", "1000000\n");
-  machine.write("sys/fs/cgroup/user/run/memory.current", "100000\n");
-  machine.write("sys/fs/cgroup/user/memory.max", "2000000\n");
-  machine.write("sys/fs/cgroup/user/memory.current", "1900000\n");
-  machine.write("sys/fs/cgroup/user/memory.stat", "anon 5\ninactive_file 400000\n");
-  EXPECT_EQ(machine.limits().memory_limit_bytes, 2000000u);
-  EXPECT_EQ(machine.limits().memory_used_bytes, 1500000u);
-}
-
-TEST(Cgroups, NoLimitIsWrittenAsMax) {
-  const Machine machine;
-  machine.version2("/");
-  machine.write("sys/fs/cgroup/memory.max", "max\n");
-  EXPECT_EQ(machine.limits().memory_limit_bytes, kNone);
-}
-
-struct Version1 : Machine {
-  Version1() {
-    write("proc/self/cgroup", "4:memory:/docker/abc\n1:cpu,cpuacct:/docker/abc\n0::/\n");
-    write("proc/self/mountinfo",
-          "31 30 0:27 / /cg/cpu rw - cgroup cgroup rw,cpu,cpuacct\n"
-          "32 30 0:28 /docker/abc /cg/memory ro - cgroup cgroup rw,memory\n");
-  }
-};
-
-TEST(Cgroups, Version1ReadsQuotaAndPeriod) {
-  const Version1 machine;
-  machine.write("cg/cpu/docker/abc/cpu.cfs_quota_us", "50000\n");
-  machine.write("cg/cpu/docker/abc/cpu.cfs_period_us", "100000\n");
-  machine.write("cg/cpu/cpu.cfs_quota_us", "-1\n");
-  machine.write("cg/cpu/cpu.cfs_period_us", "100000\n");
-  EXPECT_DOUBLE_EQ(machine.limits().cores, 0.5);
-}
-
-TEST(Cgroups, Version1InAContainerFindsItsGroupAtTheMountPoint) {
-  const Version1 machine;
-  machine.write("cg/memory/memory.limit_in_bytes", "3000\n");
-  machine.write("cg/memory/memory.usage_in_bytes", "1000\n");
-  machine.write("cg/memory/memory.stat", "total_inactive_file 200\n");
-  EXPECT_EQ(machine.limits().memory_limit_bytes, 3000u);
-  EXPECT_EQ(machine.limits().memory_used_bytes, 800u);
-}
-
-TEST(Cgroups, Version1WritesAHugeNumberForNoLimit) {
-  const Version1 machine;
-  machine.write("cg/memory/memory.limit_in_bytes", "9223372036854771712\n");
-  EXPECT_EQ(machine.limits().memory_limit_bytes, kNone);
-}
-
-TEST(Cgroups, OddFilesAreNoLimit) {
-  const Machine machine;
-  machine.version2("/a");
-  machine.write("sys/fs/cgroup/a/cpu.max", "0 0\n");
-  machine.write("sys/fs/cgroup/a/memory.max", "many\n");
-  machine.write("sys/fs/cgroup/cpu.max", "-5 100000\n");
-  EXPECT_EQ(machine.limits().cores, 0);
-  EXPECT_EQ(machine.limits().memory_limit_bytes, kNone);
-}
-
-TEST(MemoryKillsOfAGroup, AreCountedInItsOwnFolder) {
-  const Machine machine;
-  EXPECT_EQ(memory_kill_counter(machine.path())(), 0u);
-  machine.write("proc/vmstat", "nr_free_pages 5\noom_kill 11\n");
-  machine.version2("/user/run");
-  EXPECT_EQ(memory_kill_counter(machine.path())(), 11u);  // nobody else counts
-  machine.write("sys/fs/cgroup/user/memory.events", "oom 0\noom_kill 7\n");
-  EXPECT_EQ(memory_kill_counter(machine.path())(), 11u);
-  machine.write("sys/fs/cgroup/user/run/memory.events", "oom 9\noom_kill 3\noom_group_kill 0\n");
-  EXPECT_EQ(memory_kill_counter(machine.path())(), 3u);
-}
-
-TEST(MemoryKillsOfAGroup, AreReadAgainWhereTheyWereFound) {
-  const Machine machine;
-  machine.version2("/run");
-  machine.write("sys/fs/cgroup/run/memory.events", "oom_kill 3\n");
-  const auto kills = memory_kill_counter(machine.path());
-  EXPECT_EQ(kills(), 3u);
-  std::filesystem::remove_all(machine.path() / "proc");  // nothing else is looked up any more
-  machine.write("sys/fs/cgroup/run/memory.events", "oom_kill 12\n");
-  EXPECT_EQ(kills(), 12u);
-}
-
-TEST(MemoryKillsOfAGroup, AreCountedByVersion1) {
-  const Machine machine;
-  machine.write("proc/self/cgroup", "4:memory:/job\n0::/\n");
-  machine.write("proc/self/mountinfo",
-                "30 22 0:26 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
-                "31 22 0:27 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n");
-  machine.write("sys/fs/cgroup/memory/job/memory.oom_control",
-                "oom_kill_disable 0\nunder_oom 0\noom_kill 4\n");
-  EXPECT_EQ(memory_kill_counter(machine.path())(), 4u);
-}
+TEST(Cgroups, AreReadWordForWord) { expect_session<MachineOfFiles>("memory/cgroups.txt"); }
 
 TEST(MemoryKills, ExplainAsManyDeathsAsThereWere) {
   std::uint64_t count = 5;
