@@ -75,6 +75,8 @@ struct Supervised {
     text += concat("exit code ", exit_code(outcome),
                    outcome.ended_by_itself() ? ", by itself" : ", ended",
                    outcome.failure.empty() ? "" : concat(": ", outcome.failure), "\n");
+    if (control.stages[1].repairs->value > 1)
+      text += concat("repairs ", control.stages[1].repairs->value.load(), "\n");
     for (const StageFigures& stage : outcome.summary.figures.stages)
       if (stage.restarts != 0) text += concat(stage.name, " restarts ", stage.restarts, "\n");
     for (const auto& [stage, results] : outcome.summary.results)
@@ -97,8 +99,6 @@ struct Supervised {
       lines.every_ns = 1'000'000'000;
     else if (words[0] == "cannot_start")
       worker_pool.start_error = "too many processes";
-    else if (words[0] == "can_start")
-      worker_pool.start_error.clear();
     else if (words[0] == "cannot_restart")
       worker_pool.restart_errors = {"out of processes"};
     else if (words[0] == "stopped_before")
@@ -162,7 +162,7 @@ struct Supervised {
     if (worker_pool.was_ended()) text += ", all are ended";
     if (const std::uint64_t repairs = control.stages[1].repairs->value; repairs != 0)
       text +=
-          concat(", repairs of ", repairs - 1, ", its task is ",
+          concat(", repairs ", repairs, ", the task is ",
                  table().read(table().word(0), 0).state == TaskState::open ? "open" : "claimed");
     for (const int replica : worker_pool.restarted) text += concat(", restarted ", replica);
     for (const auto& [replica, signal] : worker_pool.signals)
