@@ -112,6 +112,7 @@ NO_TEST = {
     "pipeline/api/c/worker.cpp": "tests/conformance/exec_host.cpp calls it, and exec_test.py",
     "pipeline/worker/exec_worker.cpp": "behind pipeline/api/c/worker.cpp",
     "pipeline/worker/replica/work_sample.cpp": "tests/conformance compares every sample of it",
+    "pipeline/worker/replica/work_shared_stream.cpp": "work_stream_test.cpp runs three replicas",
     "pipeline/worker/replica/opening.cpp": "tests/conformance opens sources of all kinds by it",
     "stages/detail/mix_type.cpp": "tests/pipeline/config/validate/mix_test.cpp loads it",
     "stages/detail/exec_stage.cpp": "tests/golden/graphs/graphs.txt names its types",

@@ -1,160 +1,93 @@
 #include "pipeline/worker/tasks/error_policy.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <array>
 
 #include <brigade/text.h>
 #include "tests/support/message_of.h"
 #include "tests/support/number_line.h"
+#include "tests/support/word_for_word.h"
 
 namespace brigade {
 namespace {
 
-/// numbers (100 samples, P = 128) -> mix, which has the policy under test -> sink.
-class Errors : public testing::Test {
- protected:
-  void plan(OnError policy, std::uint64_t epochs = 2) {
+/// numbers (100 samples, P = 128) -> mix, of two replicas and the policy under test -> sink:
+/// tests/golden/worker/errors.txt. `> skip COUNT PERCENT` and `> stop` begin, after what changes
+/// the graph; `> fails REPLICA NUMBER` is a call of that replica, `again N` is the number in epoch
+/// 1 of the sample that has number N in epoch 0. What a policy has read it keeps: `> restarts
+/// REPLICA`.
+struct FailingCalls {
+  std::string answer(std::string_view line) {
+    const std::vector<std::string> words = pieces(std::string(line), " ");
+    const auto number = [&](std::size_t word) {
+      return words.at(word) == "again" ? again(std::stoull(words.at(word + 1)))
+                                       : std::stoull(words.at(word));
+    };
+    if (words[0] == "fails") return fails(number(1), number(2));
+    if (words[0] == "listed") return concat(run->context("mix").words().skips.size(), "\n");
+    if (words[0] == "batch") return batch();
+    if (words[0] == "stop") begin({});
+    if (words[0] == "skip") begin({true, std::stoull(words[1]), std::stod(words[2])});
+    if (words[0] == "epochs") epochs = number(1);
+    if (words[0] == "stream") is_stream = true;
+    if (words[0] == "earlier")
+      earlier.push_back({0, static_cast<std::uint32_t>(number(1)), number(2)});
+    if (words[0] == "level")
+      run->context("mix").words().queues[0].watermark->level.value = number(1);
+    if (words[0] == "restarts") policies[number(1)].emplace(run->context("mix"));
+    if (words[0] == "fills_list")
+      for (std::uint64_t i = 0; i < run->stage("mix").skips_max; ++i)
+        run->context("mix").words().skips.append(1000 + i);
+    return "";
+  }
+
+  void begin(const OnError& policy) {
     support::NumberLine line;
     line.samples = 100;
     line.epochs = epochs;
     line.batch = 64;
-    graph_ = support::number_graph(line);
-    graph_.stage("mix").on_error = policy;
-    graph_.stage("mix").replicas = 2;
-    run_.emplace(graph_, nullptr, past_);
-    set_end(run_->control(), 0, 100, 128, epochs);
+    GraphBuilder graph = support::number_graph(line);
+    graph.stage("mix").on_error = policy;
+    graph.stage("mix").replicas = 2;
+    run.emplace(graph, nullptr,
+                [this](const Plan&, ResumePoint& resume) { resume.stages[1].skipped = earlier; });
+    if (!is_stream) set_end(run->control(), 0, 100, 128, epochs);
+    for (int r = 0; r < 2; ++r) policies[r].emplace(run->context("mix", r));
   }
-
-  static SampleInfo info(std::uint64_t number) {
+  std::string fails(std::uint64_t replica, std::uint64_t number) {
     const auto epoch = static_cast<std::uint32_t>(number / 128);
-    return {number, number % 128, Permutation(100, 7, epoch)(number % 128), epoch};
+    const SampleInfo sample{number, number % 128, Permutation(100, 7, epoch)(number % 128), epoch};
+    const std::size_t before = run->reporter.lines().size();
+    const auto failed = policies[replica]->failed(0, {&sample, 1}, Error{"bad"});
+    if (!failed) return concat("error: ", failed.error().message, "\n");
+    std::string text = concat("skipped ", run->context("mix").counters().skipped.load(), "\n");
+    for (std::size_t i = before; i < run->reporter.lines().size(); ++i)
+      text += concat("  ", run->reporter.lines()[i], "\n");
+    return text;
   }
-  Result<void> fail(ErrorPolicy& errors, std::uint64_t number) {
-    const SampleInfo sample = info(number);
-    return errors.failed(0, {&sample, 1}, Error{"bad"});
+  std::string batch() const {
+    const SampleInfo samples[] = {{64, 64, 1, 0}, {65, 65, 2, 0}, {66, 66, 3, 0}};
+    const auto producer = support::make_numbers(100);
+    const SampleInfo one{130, 2, 55, 1};
+    return concat(policies[0]->describe(0, samples), "\n",
+                  ErrorPolicy(run->context("numbers"), producer.get()).describe(0, {&one, 1}),
+                  "\n");
   }
-  ErrorPolicy errors(int replica = 0) { return ErrorPolicy(run_->context("mix", replica)); }
-  std::uint64_t listed() { return run_->context("mix").words().skips.size(); }
+  static std::uint64_t again(std::uint64_t number) {
+    std::uint64_t index = 0;
+    while (Permutation(100, 7, 1)(index) != Permutation(100, 7, 0)(number)) ++index;
+    return 128 + index;
+  }
 
-  GraphBuilder graph_;
-  std::function<void(const Plan&, ResumePoint&)> past_;
-  std::optional<support::RunLine> run_;
+  std::uint64_t epochs = 2;
+  bool is_stream = false;  // nobody knows how many samples there will be
+  std::vector<SampleInQueue> earlier;
+  mutable std::optional<support::RunLine> run;
+  std::array<std::optional<ErrorPolicy>, 2> policies;
 };
 
-TEST_F(Errors, StopNamesTheSample) {
-  plan({});
-  ErrorPolicy errors = this->errors(1);
-  EXPECT_EQ(message_of(fail(errors, 130)),
-            concat("sample 130 (id ", info(130).id, " of epoch 1): bad"));
-  EXPECT_TRUE(run_->reporter.lines().empty());
-}
-
-TEST_F(Errors, SkipSaysALineAndNotesTheNumber) {
-  plan({true, 2, 0});
-  ErrorPolicy errors = this->errors();
-  ASSERT_TRUE(fail(errors, 5).ok());
-  EXPECT_EQ(run_->reporter.lines(), std::vector<std::string>{concat(
-                                        "skipped sample 5 (id ", info(5).id, " of epoch 0): bad")});
-  EXPECT_EQ(run_->context("mix").words().skips.at(0), 5u);
-  EXPECT_EQ(run_->context("mix").counters().skipped, 1u);
-}
-
-TEST_F(Errors, MoreThanAllowedEndTheRun) {
-  plan({true, 2, 0});
-  ErrorPolicy errors = this->errors();
-  ErrorPolicy other = this->errors(1);
-  ASSERT_TRUE(fail(errors, 5).ok());
-  ASSERT_TRUE(fail(other, 6).ok());  // the list is the stage's
-  const Result<void> failed = fail(errors, 7);
-  ASSERT_FALSE(failed.ok());
-  EXPECT_EQ(failed.error().message, concat("more samples failed than on_error: skip allows (2 "
-                                           "different samples); the last was sample 7 (id ",
-                                           info(7).id, " of epoch 0): bad"));
-}
-
-TEST_F(Errors, ARedeliveredSampleCountsOnce) {
-  plan({true, 1, 0});
-  ErrorPolicy errors = this->errors();
-  ErrorPolicy successor = this->errors(1);
-  ASSERT_TRUE(fail(errors, 5).ok());
-  ASSERT_TRUE(fail(successor, 5).ok());
-  EXPECT_EQ(listed(), 1u);
-}
-
-TEST_F(Errors, TheSameSampleOfAnotherEpochCountsOnce) {
-  plan({true, 1, 0});
-  std::uint64_t again = 128;
-  while (info(again).id != info(5).id) ++again;
-  ErrorPolicy errors = this->errors();
-  ASSERT_TRUE(fail(errors, 5).ok());
-  EXPECT_TRUE(fail(errors, again).ok());
-  EXPECT_EQ(listed(), 2u);
-  EXPECT_FALSE(fail(errors, again == 128 ? 129 : 128).ok());
-}
-
-TEST_F(Errors, APercentageIsOfOneEpoch) {
-  plan({true, 0, 3.5});  // 3 of 100
-  ErrorPolicy errors = this->errors();
-  for (const std::uint64_t number : {0, 1, 2, 128, 129, 130})
-    EXPECT_TRUE(fail(errors, number).ok()) << number;
-  EXPECT_THAT(message_of(fail(errors, 131)), testing::HasSubstr("(3.5% of an epoch, 3 samples)"));
-}
-
-TEST_F(Errors, WhatFailedInAnEarlierRunCountsOnEachSampleOnce) {
-  past_ = [](const Plan&, ResumePoint& resume) {
-    resume.stages[1].skipped = {{0, 0, 5}, {0, 0, 6}};
-  };
-  plan({true, 3, 0});
-  std::uint64_t again = 128;
-  while (info(again).id != info(5).id) ++again;
-  ErrorPolicy errors = this->errors();
-  EXPECT_TRUE(fail(errors, again).ok());
-  EXPECT_TRUE(fail(errors, 7).ok());
-  EXPECT_FALSE(fail(errors, 8).ok());
-}
-
-TEST_F(Errors, WhatFailedInTheSameEpochOfAnEarlierRunIsPartOfItsShare) {
-  past_ = [](const Plan&, ResumePoint& resume) {
-    resume.stages[1].skipped = {{0, 1, 0}, {0, 1, 1}};
-  };
-  plan({true, 0, 3.5});  // 3 of 100
-  ErrorPolicy errors = this->errors();
-  for (const std::uint64_t number : {0, 1, 2, 130})
-    EXPECT_TRUE(fail(errors, number).ok()) << number;
-  EXPECT_FALSE(fail(errors, 131).ok());
-}
-
-// Of a stream nobody knows how many samples there will be.
-TEST_F(Errors, APercentageOfAStreamIsOfItsSamplesSoFarAtLeastAThousand) {
-  support::NumberLine line;
-  line.batch = 64;
-  graph_ = support::number_graph(line);
-  graph_.stage("mix").on_error = {true, 0, 1};  // 10 of the first 1,000
-  run_.emplace(graph_);
-  ErrorPolicy errors = this->errors();
-  for (std::uint64_t number = 0; number < 10; ++number)
-    EXPECT_TRUE(fail(errors, number).ok()) << number;
-  EXPECT_FALSE(fail(errors, 10).ok());
-  run_->context("mix").words().queues[0].watermark->level.value = 2'000;  // then 20 may fail
-  ErrorPolicy later = this->errors();
-  EXPECT_TRUE(fail(later, 11).ok());
-}
-
-TEST_F(Errors, AFullListIsTooMany) {
-  plan({true, 1, 0}, 100);
-  const std::uint64_t capacity = run_->stage("mix").skips_max;
-  for (std::uint64_t i = 0; i < capacity; ++i) run_->context("mix").words().skips.append(1000 + i);
-  ErrorPolicy errors = this->errors();
-  EXPECT_FALSE(fail(errors, 5).ok());
-}
-
-TEST_F(Errors, ProducersDescribeTheirSamples) {
-  plan({});
-  const auto producer = support::make_numbers(100);
-  const ErrorPolicy errors(run_->context("numbers"), producer.get());
-  const SampleInfo sample{130, 2, 55, 1};
-  EXPECT_EQ(errors.describe(0, {&sample, 1}), "sample 130 (id 55 of epoch 1: \"file_55\")");
-}
+TEST(Errors, AreAllowedWordForWord) { expect_session<FailingCalls>("worker/errors.txt"); }
 
 /// numbers -> kept, a cache -> sink; what the sink calls the sample in slot 3 of the cache.
 std::string called(const Split& split) {
@@ -186,12 +119,6 @@ TEST(ErrorsBelowACache, NameTheSampleOfThePartThatIsKept) {
   const std::uint64_t index = Subset(keys, 0, 100)(3);
   ASSERT_NE(index, 3u);
   EXPECT_EQ(called(split), concat("sample 3 (id 3 of epoch 0: \"file_", index, "\")"));
-}
-
-TEST_F(Errors, BatchesAreNamedByTheirEnds) {
-  plan({});
-  const SampleInfo samples[] = {{64, 64, 1, 0}, {65, 65, 2, 0}, {66, 66, 3, 0}};
-  EXPECT_EQ(errors().describe(0, samples), "samples 64 to 66 (epoch 0)");
 }
 
 /// numbers -> full (flat_map) -> picky -> sink: number 7 has another place in every epoch.
