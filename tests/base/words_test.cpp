@@ -58,6 +58,7 @@ const std::map<std::string, std::function<std::string(const std::string&)>> kFun
     {"parse_size", [](const std::string& text) { return shown(parse_size(text)); }},
     {"parse_duration", [](const std::string& text) { return shown(parse_duration(text)); }},
     {"parse_percentage", [](const std::string& text) { return shown(parse_percentage(text)); }},
+    {"parse_share", [](const std::string& text) { return shown(parse_share(text)); }},
     {"print_size", [](const std::string& text) { return print_size(std::stoull(text)); }},
     {"print_share", [](const std::string& text) { return print_share(std::stoull(text)); }},
     {"print_duration", [](const std::string& text) { return print_duration(span(text)); }},

@@ -1,98 +1,71 @@
-#include "pipeline/config/yaml/variables.h"
+// Trees that are expanded, merged and set: tests/golden/yaml/trees.txt. `> expand YAML` knows HOME,
+// EMPTY and ODD of an environment and says which values do not belong to the file's folder; `>
+// merge YAML | YAML` and `> set YAML | KEY=VALUE` change the first tree.
 
-#include <gmock/gmock.h>
+#include "pipeline/config/yaml/variables.h"
+#include "pipeline/config/yaml/merge.h"
+
 #include <gtest/gtest.h>
 
-#include <map>
-
-#include "tests/support/config/reads_yaml.h"
+#include "pipeline/config/yaml/yaml_reader.h"
+#include "pipeline/config/yaml/yaml_writer.h"
+#include "tests/support/word_for_word.h"
 
 namespace brigade {
 namespace {
 
-using testing::HasSubstr;
-
-class Variables : public ReadsYaml {
- protected:
-  YamlNode expand(std::string text) {
-    YamlNode root = read(std::move(text));
-    expand_variables(
-        root,
-        [this](const std::string& name) -> std::optional<std::string> {
-          const auto found = environment_.find(name);
-          if (found == environment_.end()) return std::nullopt;
-          return found->second;
-        },
-        source_, diagnostics_);
-    return root;
+struct Trees {
+  std::string answer(std::string_view line) {
+    source = {};
+    diagnostics = {};
+    const auto [verb, rest] = parted(line, " ");
+    const auto [first, second] = parted(rest, " | ");
+    YamlNode root = read(unescaped(verb == "expand" ? rest : first));
+    if (verb == "expand") expand_variables(root, environment, source, diagnostics);
+    if (verb == "merge") merge_tree(root, read(unescaped(second)));
+    if (verb == "set")
+      apply_setting(source, source.add({"--set", unescaped(second), "/", true}), root, diagnostics);
+    return diagnostics.ok() ? write_yaml(root) + origins(root) : diagnostics.render(source);
   }
-  std::string value(std::string text) {
-    YamlNode root = expand(std::move(text));
-    return root.find("a")->value.text;
+  YamlNode read(const std::string& text) {
+    auto root = read_yaml(source, source.add({"g.yaml", text, "/"}), diagnostics);
+    EXPECT_TRUE(root) << text;
+    return root ? *root : YamlNode();
+  }
+  static std::optional<std::string> environment(const std::string& name) {
+    if (name == "HOME") return "/home/anna";
+    if (name == "EMPTY") return "";
+    if (name == "ODD") return "${HOME}: {b: 1}";
+    return std::nullopt;
+  }
+  static std::string origins(const YamlNode& root) {
+    std::string text;
+    for (const YamlEntry& entry : root.entries) {
+      const YamlNode& value = entry.value.is_list() ? entry.value.items.at(0) : entry.value;
+      if (value.is_scalar() && value.origin < 0)
+        text += concat("(", entry.key, " is of the working directory)\n");
+    }
+    return text;
   }
 
-  std::map<std::string, std::string> environment_{{"HOME", "/home/anna"}, {"EMPTY", ""}};
+  SourceText source;
+  Diagnostics diagnostics;
 };
 
-TEST_F(Variables, AVariableComesBeforeTheEnvironment) {
-  EXPECT_EQ(value("vars: {x: 1}\na: ${x}-${HOME}\n"), "1-/home/anna");
-  EXPECT_EQ(value("vars: {HOME: here}\na: ${HOME}\n"), "here");
-}
+TEST(Trees, AreChangedWordForWord) { expect_session<Trees>("yaml/trees.txt"); }
 
-TEST_F(Variables, DefaultsHoldWhereThereIsNothing) {
-  EXPECT_EQ(value("a: ${NONE:-x}\n"), "x");
-  EXPECT_EQ(value("a: ${EMPTY:-x}\n"), "x");
-  EXPECT_EQ(value("a: ${EMPTY}y\n"), "y");
-  EXPECT_EQ(value("a: ${NONE:-${HOME}/b}\n"), "/home/anna/b");
-  EXPECT_EQ(value("a: ${NONE:-}\n"), "");
-  EXPECT_TRUE(diagnostics_.ok()) << messages();
-}
-
-TEST_F(Variables, TwoDollarsAreOne) { EXPECT_EQ(value("a: $$x$$${HOME}\n"), "$x$/home/anna"); }
-
-TEST_F(Variables, VariablesMayUseVariables) {
-  EXPECT_EQ(value("vars: {x: \"${y}/1\", y: \"${HOME}\"}\na: ${x}\n"), "/home/anna/1");
-}
-
-TEST_F(Variables, WhatAVariableHoldsIsNotReadAgain) {
-  environment_["X"] = "${HOME}: {b: 1}";
-  EXPECT_EQ(value("a: ${X}\n"), "${HOME}: {b: 1}");
-}
-
-TEST_F(Variables, KeysAndExtensionsStayAsTheyAre) {
-  const YamlNode root = expand("x-a: ${NONE}\n\"${HOME}\": 1\n");
-  EXPECT_TRUE(diagnostics_.ok());
-  EXPECT_NE(root.find("${HOME}"), nullptr);
-}
-
-TEST_F(Variables, TheOriginIsThatOfTheBeginning) {
-  const YamlNode root =
-      expand("vars: {x: data}\na: ${x}/1\nb: ${HOME}/1\nc: 1/${HOME}\nd: ${NONE:-q}\ne: $$\n");
-  EXPECT_EQ(root.find("a")->value.origin, 0);
-  EXPECT_EQ(root.find("b")->value.origin, -1);
-  EXPECT_EQ(root.find("c")->value.origin, 0);
-  EXPECT_EQ(root.find("d")->value.origin, 0);
-  EXPECT_EQ(root.find("e")->value.origin, 0);
-}
-
-TEST_F(Variables, ADeepFusedIsRefused) {
-  std::string text = "a: ${v99}\nvars:\n";
-  for (int i = 99; i > 0; --i)
-    text += "  v" + std::to_string(i) + ": ${v" + std::to_string(i - 1) + "}\n";
-  expand(text + "  v0: x\n");
-  EXPECT_THAT(messages(), HasSubstr("variables are nested more than 16 deep"));
-}
-
-TEST_F(Variables, ThatMultiplyThemselvesAreRefused) {
-  std::string text = "vars:\n  v0: xxxxxxxxxx\n";
-  for (int i = 1; i < 12; ++i) {
-    const std::string before = "${v" + std::to_string(i - 1) + "}";
-    text += "  v" + std::to_string(i) + ": \"";
-    for (int k = 0; k < 10; ++k) text += before;
-    text += "\"\n";
-  }
-  expand(text + "a: ${v11}\n");
-  EXPECT_THAT(messages(), HasSubstr("the variables expand each other"));
+TEST(Trees, ThatAreSetDeepOrNestVariablesOrMultiplyThemAreRefused) {
+  std::string deep = "set b: 1 | a";
+  for (int i = 0; i < 1000; ++i) deep += ".a";
+  EXPECT_NE(Trees().answer(deep + "=1").find("levels deep"), std::string::npos);
+  std::string nested = "expand a: ${v99}\\nvars:\\n  v0: x\\n";
+  std::string multiplied = "expand a: ${v11}\\nvars:\\n  v0: xxxxxxxxxx\\n";
+  for (int i = 1; i < 100; ++i) nested += concat("  v", i, ": ${v", i - 1, "}\\n");
+  for (int i = 1; i < 12; ++i)
+    multiplied += concat("  v", i, ": \"\\{10:${v", i - 1, "\\x7d}\"\\n");
+  EXPECT_NE(Trees().answer(nested).find("variables are nested more than 16 deep"),
+            std::string::npos);
+  EXPECT_NE(Trees().answer(multiplied).find("the variables expand each other"), std::string::npos);
 }
 
 }  // namespace
