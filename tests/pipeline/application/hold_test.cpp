@@ -80,32 +80,6 @@ TEST_P(HeldBatches, AreNamedOnceWhileAnOutputWaitsForOne) {
                     HasSubstr("release batches before requesting the next one")));
 }
 
-TEST_P(HeldBatches, MayBeAnErrorAtOnce) {
-  const Events events = Events::open().value();
-  auto run = start(held_graph("hold: 1, hold_timeout: 0s"), events);
-  Output train = run->output("train");
-  auto held = train.next();
-  EXPECT_THAT(train.next().error().message, HasSubstr("within `hold_timeout: 0s`"));
-  held->reset();
-  EXPECT_TRUE(train.next().ok());
-  run.reset();
-  EXPECT_TRUE(stalled_of(events).empty());
-}
-
-TEST_P(HeldBatches, MayBeWaitedForLongerThanASecond) {
-  const Events events = Events::open().value();
-  auto run = start(held_graph("hold: 1, hold_timeout: 1h"), events);
-  Output train = run->output("train");
-  std::optional<Batch> held = std::move(*train.next());
-  std::thread releases([&] {
-    await_stalled(events);
-    std::this_thread::sleep_for(std::chrono::milliseconds(1100));
-    held.reset();
-  });
-  EXPECT_TRUE(train.next()->has_value());
-  releases.join();
-}
-
 TEST_P(HeldBatches, AreNotWaitedForOnceTheRunIsStopped) {
   const Events events = Events::open().value();
   auto run = start(held_graph("hold: 1, hold_timeout: 1h"), events);

@@ -1,17 +1,18 @@
-// A program feeds a graph: slots that are held, dropped and submitted in any order on any thread, a
-// graph without room, epochs. How it ends: input_ends_test.cpp.
+// A program feeds a graph, in processes and in threads: batches that are closed in time, waits and
+// what they say, how an input ends. What is given, dropped and submitted in any order on any thread
+// is tested by conformance, and what Python sees by python/tests/input_test.py.
 
 #include "pipeline/application/input_queue.h"
 
 #include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <optional>
 #include <string_view>
 #include <thread>
-
-#include <nlohmann/json.hpp>
 
 #include <brigade/text.h>
 #include "tests/pipeline/application/feeding.h"
@@ -23,71 +24,6 @@ namespace {
 using std::chrono::milliseconds;
 using testing::AllOf;
 using testing::HasSubstr;
-
-TEST_P(Feeding, OneThreadGivesABatchAndTakesIt) {
-  auto run = start(fed_graph());
-  Input tasks = run->input("tasks");
-  Output results = run->output("results");
-  for (std::int64_t batch = 0; batch < 50; ++batch) {
-    give_all(tasks, 8 * batch, 8 * batch + 8);
-    const auto taken = results.next();
-    ASSERT_TRUE(taken.ok() && *taken);
-    EXPECT_EQ(values(**taken).front(), 8 * batch);
-  }
-  EXPECT_TRUE(tasks.close().ok());
-  EXPECT_FALSE(results.next()->has_value());
-  EXPECT_TRUE(run->wait().ok());
-}
-
-// The slots of one task, by two threads, the later ones first.
-TEST_P(Feeding, SlotsAreSubmittedInAnyOrderOnAnyThread) {
-  auto run = start(fed_graph("    chunk: 8\n"));
-  std::thread feeder([tasks = run->input("tasks")]() mutable {
-    for (std::int64_t round = 0; round < 40; ++round) {
-      std::vector<Slot> first;
-      std::vector<Slot> second;
-      for (std::int64_t i = 0; i < 8; ++i) {
-        Slot slot = std::move(**tasks.acquire());
-        EXPECT_EQ(slot.sample().index, static_cast<std::uint64_t>(8 * round + i));
-        (i % 2 == 0 ? first : second).push_back(std::move(slot));
-      }
-      const auto submit = [](std::vector<Slot>& slots) {
-        for (; !slots.empty(); slots.pop_back()) {
-          write(slots.back(), static_cast<std::int64_t>(slots.back().sample().index));
-          EXPECT_TRUE(slots.back().submit().ok());
-        }
-      };
-      std::thread other(submit, std::ref(second));
-      submit(first);
-      other.join();
-    }
-    EXPECT_TRUE(tasks.close().ok());
-  });
-  EXPECT_EQ(all_values(run->output("results")), up_to(320));
-  feeder.join();
-  EXPECT_TRUE(run->wait().ok());
-}
-
-TEST_P(Feeding, ASlotThatIsNotSubmittedIsADroppedSample) {
-  auto run = start(fed_graph("", "  end: {consumer: count, from: work}\n"));
-  std::vector<std::int64_t> given;
-  std::thread feeder([&, tasks = run->input("tasks")]() mutable {
-    for (std::int64_t value = 0; value < 500; ++value) {
-      auto slot = tasks.acquire();
-      write(**slot, value);
-      if (value % 3 == 0 || value / 8 == 5) continue;  // of one batch all
-      EXPECT_TRUE((*slot)->submit().ok());
-      EXPECT_THAT((*slot)->submit().error().message, HasSubstr("was already submitted"));
-      given.push_back(value);
-    }
-    EXPECT_TRUE(tasks.close().ok());
-  });
-  const auto taken = all_values(run->output("results"));
-  feeder.join();
-  EXPECT_EQ(taken, given);
-  EXPECT_EQ(message_of(run->wait()), "no error");
-  EXPECT_EQ(nlohmann::json::parse(*run->summary_json())["results"]["end"]["samples"], given.size());
-}
 
 TEST_P(Feeding, ABatchThatWasBegunIsClosedAfterMaxWait) {
   auto run = start(fed_graph("", "", "20ms"));
@@ -120,29 +56,6 @@ TEST_P(Feeding, ABatchStaysOpenWhileMoreMayCome) {
     EXPECT_TRUE(held ? slots.back().submit().ok() : give(tasks, 7));
     EXPECT_EQ(run->output("results").next()->value().size(), 8);
   }
-}
-
-TEST_P(Feeding, WhoAcquiresWaitsForRoom) {
-  auto run = start(fed_graph());
-  Input tasks = run->input("tasks");
-  Output results = run->output("results");
-  std::int64_t given = 0;
-  for (;;) {
-    auto slot = tasks.acquire_for(milliseconds(200));
-    ASSERT_TRUE(slot.ok()) << slot.error().message;
-    if (!*slot) break;
-    write(**slot, given++);
-    EXPECT_TRUE((*slot)->submit().ok());
-  }
-  EXPECT_GE(given, 16);
-  EXPECT_LE(given, 3 * 1024);  // what the rings have
-  EXPECT_FALSE(tasks.try_acquire()->has_value());
-  EXPECT_FALSE(tasks.ended());
-  std::thread reader([&] { EXPECT_EQ(all_values(results), up_to(given + 1)); });
-  EXPECT_TRUE(give(tasks, given));
-  EXPECT_TRUE(tasks.close().ok());
-  reader.join();
-  EXPECT_TRUE(run->wait().ok());
 }
 
 TEST_P(Feeding, AnInputBehindAnOutputThatIsNotReadSaysSo) {
@@ -209,45 +122,79 @@ TEST_P(Feeding, AreToldWhichSlotsTheyHold) {
   EXPECT_FALSE(tasks.full());
 }
 
-TEST_P(Feeding, EpochsEndWhereTheProgramSaysSo) {
-  auto run = start("epochs: 4\n" + fed_graph());
-  std::thread feeder([tasks = run->input("tasks")]() mutable {
-    give_all(tasks, 0, 13);
-    EXPECT_TRUE(tasks.end_epoch().ok());
-    EXPECT_TRUE(tasks.end_epoch().ok());  // an empty one
-    give_all(tasks, 13, 21);
-    EXPECT_TRUE(tasks.end_epoch().ok());
-    give_all(tasks, 21, 23);
-    EXPECT_TRUE(tasks.end_epoch().ok());
-    EXPECT_FALSE(tasks.end_epoch().ok());
-    EXPECT_FALSE(tasks.acquire().ok());
-  });
-  Output results = run->output("results");
-  std::string seen;
-  for (const std::uint64_t epoch : {0, 1, 2, 3})
-    for (const Batch& batch : results.epoch(epoch)) {
-      EXPECT_EQ(batch.epoch(), epoch);
-      seen += concat(epoch, ":", batch.sample(0).index, "+", batch.size(), " ");
+TEST_P(Feeding, AnInputIsClosedOnce) {
+  auto run = start("epochs: 3\n" + fed_graph());
+  Input tasks = run->input("tasks");
+  EXPECT_TRUE(give(tasks, 0));
+  EXPECT_TRUE(tasks.close().ok());
+  const std::string closed = "input \"tasks\" is closed: close it once, after the last sample";
+  EXPECT_EQ(tasks.close().error().message, closed);
+  EXPECT_EQ(tasks.acquire().error().message, closed);
+  EXPECT_EQ(all_values(run->output("results")), up_to(1));
+  EXPECT_TRUE(run->wait().ok());
+}
+
+TEST_P(Feeding, AnInputIsClosedWithItsLastHandleOrByWait) {
+  {
+    auto run = start(fed_graph("", "  end: {consumer: count, from: work}\n"));
+    {
+      Input tasks = run->input("tasks");
+      give_all(tasks, 0, 5);
     }
-  EXPECT_EQ(seen, "0:0+8 0:8+5 2:0+8 3:0+2 ");
+    EXPECT_THAT(run->input("tasks").acquire().error().message, HasSubstr("its last handle"));
+    EXPECT_EQ(all_values(run->output("results")), up_to(5));
+    EXPECT_TRUE(run->wait().ok());
+  }
+  auto run = start(fed_graph("", "  end: {consumer: count, from: work}\n"));
+  EXPECT_TRUE(run->wait().ok());
+  EXPECT_THAT(run->input("tasks").acquire().error().message, HasSubstr("was closed by wait()"));
+}
+
+TEST_P(Feeding, AStopEndsItWithWhatWasGiven) {
+  auto run = start(fed_graph());
+  Output results = run->output("results");
+  std::atomic<std::int64_t> given = 0;
+  std::thread feeder([&, tasks = run->input("tasks")]() mutable {
+    while (give(tasks, given)) ++given;
+    EXPECT_TRUE(tasks.ended());
+  });
+  std::vector<std::int64_t> taken;
+  for (const Batch& batch : results) {
+    for (const std::int64_t value : values(batch)) taken.push_back(value);
+    if (taken.size() == 80) run->stop();
+  }
   feeder.join();
-  EXPECT_FALSE(results.next()->has_value());
+  EXPECT_EQ(taken, up_to(given));
   EXPECT_EQ(message_of(run->wait()), "no error");
 }
 
-TEST_P(Feeding, TwoThreadsInAcquireAreRefused) {
-  auto run = start(fed_graph("    chunk: 1\n"));
+// Nobody of the program is in a call: the supervisor's thread does what is left.
+TEST_P(Feeding, AStopNeedsNoThreadOfTheProgram) {
+  auto run = start(fed_graph("    chunk: 4\n", "  end: {consumer: count, from: work}\n"));
   Input tasks = run->input("tasks");
-  const Slot held = std::move(**tasks.acquire());
-  std::atomic<int> refused = 0;
-  const auto ask = [&] {
-    const auto slot = tasks.acquire();
-    refused += slot.ok() || slot.error().message.find("two threads") == std::string::npos ? 0 : 1;
-  };
-  std::thread first(ask), second(ask);
-  first.join();
-  second.join();
-  EXPECT_EQ(refused, 1);
+  Output results = run->output("results");
+  give_all(tasks, 0, 14);
+  EXPECT_TRUE(results.next()->has_value());  // 8 of them; the run goes
+  Slot held = std::move(**tasks.acquire());
+  write(held, 14);
+  run->stop();
+  std::thread later([&] {
+    std::this_thread::sleep_for(milliseconds(100));
+    EXPECT_TRUE(held.submit().ok());
+  });
+  EXPECT_EQ(all_values(results), (std::vector<std::int64_t>{8, 9, 10, 11, 12, 13, 14}));
+  later.join();
+  EXPECT_FALSE(tasks.acquire()->has_value());
+  EXPECT_EQ(message_of(run->wait()), "no error");
+}
+
+TEST_P(Feeding, AFailureEndsIt) {
+  auto run =
+      start(fed_graph("", "  end: {consumer: faulty, from: work, params: {process: fail}}\n"));
+  Input tasks = run->input("tasks");
+  for (std::int64_t value = 0; give(tasks, value); ++value) ASSERT_LT(value, 100'000);
+  EXPECT_TRUE(tasks.ended());
+  EXPECT_THAT(run->wait().error().message, HasSubstr("it failed as told"));
 }
 
 TEST_P(Feeding, AForkedChildIsRefused) {
@@ -270,6 +217,17 @@ TEST_P(Feeding, AForkedChildIsRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Feeding, testing::Bool(), threads_or_processes);
+
+struct FeedingProcesses : Feeding {};
+
+TEST_P(FeedingProcesses, WhatAnInputCannotBe) {
+  EXPECT_THAT(program_.start_failure("checkpoint: {file: a.ckpt}\n" + fed_graph()),
+              HasSubstr("is fed by a program, whose data cannot be read again"));
+  EXPECT_THAT(program_.start_failure("stages:\n  tasks: {producer: application}\n"
+                                     "  end: {consumer: count, from: tasks}\n"),
+              HasSubstr("the tensors of the program are not declared; write `tensors: "));
+}
+INSTANTIATE_TEST_SUITE_P(All, FeedingProcesses, testing::Values(false));
 
 }  // namespace
 }  // namespace brigade

@@ -85,31 +85,6 @@ std::string delayed(const std::string& top = "epochs: 2\n", const std::string& w
                 "  train: {consumer: application, from: {stage: work, batch: 16}, hold: 4}\n");
 }
 
-TEST_P(States, CountOnWhatWasSkipped) {
-  // Ids 7 and 90 fail, in some order; each in both epochs, and counted once.
-  const std::string two = delayed("epochs: 2\n", "params: {fail_at: [7, 90]}, on_error: {skip: 2}");
-  const std::string one = delayed("epochs: 2\n", "params: {fail_at: [7, 90]}, on_error: {skip: 1}");
-  const std::vector<std::string> all = whole(two);
-  for (std::size_t given = 1; given < all.size(); ++given) {
-    auto run = start(two);
-    Output train = run->output("train");
-    std::vector<std::string> seen = read(train, given);
-    const std::string state = state_of(*run);
-    run.reset();
-    run = start(two, state);
-    train = run->output("train");
-    for (const std::string& batch : read(train, kAll)) seen.push_back(batch);
-    EXPECT_EQ(seen, all) << given;
-    const auto ended = run->wait();
-    EXPECT_TRUE(ended.ok()) << given << ": " << ended.error().message;
-    if (given % 7 != 0) continue;
-    run = start(one, state);  // both have failed before
-    train = run->output("train");
-    read(train, kAll);
-    EXPECT_FALSE(run->wait().ok()) << given;
-  }
-}
-
 TEST_P(States, NameWhatIsInQuarantine) {
   if (GetParam()) GTEST_SKIP() << "a crash of a thread ends the program";
   const std::string yaml =
@@ -134,22 +109,6 @@ TEST_P(States, NameWhatIsInQuarantine) {
     EXPECT_TRUE(run->wait().ok());
     EXPECT_EQ(restarts(*run) == 0, known);
   }
-  EXPECT_EQ(seen, all);
-}
-
-TEST_P(States, AreOfOneRankEach) {
-  const std::string first = delayed("shard: {rank: 0, world: 2}\nepochs: 2\n");
-  const std::string second = delayed("shard: {rank: 1, world: 2}\nepochs: 2\n");
-  const std::vector<std::string> all = whole(second);
-  auto run = start(second);
-  Output train = run->output("train");
-  std::vector<std::string> seen = read(train, 3);
-  const std::string state = state_of(*run);
-  run.reset();
-  EXPECT_THAT(refusal(first, state), HasSubstr("graph.ranks was 1 of 2, is 0 of 2"));
-  run = start(second, state);
-  train = run->output("train");
-  for (const std::string& batch : read(train, kAll)) seen.push_back(batch);
   EXPECT_EQ(seen, all);
 }
 
