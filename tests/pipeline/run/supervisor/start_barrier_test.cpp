@@ -25,7 +25,6 @@ struct Barrier {
   std::string answer(std::string_view line) {
     const std::vector<std::string> words = pieces(std::string(line), " ");
     const auto number = [&](std::size_t word) { return std::stoull(words.at(word)); };
-    PlanStage& last = plan.stages.back();
     if (words[0] == "ready" || words[0] == "gone") return ready(words);
     if (words[0] == "zipped") {  // two sources of two replicas each
       plan.stages = {barrier_stage("images", 2, 0), barrier_stage("masks", 2, 2),
@@ -43,6 +42,7 @@ struct Barrier {
       plan.stages = {barrier_stage(words[1], static_cast<int>(number(2)), 0,
                                    words.size() > 3 ? StageKind::transform : StageKind::producer)};
     } else if (words[0] == "last_is") {
+      PlanStage& last = plan.stages.back();
       last.kind = words[1] == "transform" ? StageKind::transform : StageKind::consumer;
       last.replicas = static_cast<int>(number(2));
     } else if (words[0] == "epochs") {
@@ -55,7 +55,7 @@ struct Barrier {
       if (words[0] == "take_first") stage.take = Take::first;
       if (words[0] == "split") stage.split.shares = {{"a", kWholeShare / 2}};
     }
-    plan.replicas = last.first_replica + last.replicas;
+    plan.replicas = plan.stages.back().first_replica + plan.stages.back().replicas;
     return "";
   }
 
