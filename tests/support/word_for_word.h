@@ -55,6 +55,11 @@ inline std::string unescaped(std::string_view text) {
   return out;
 }
 
+/// The answer to a command that a Session does not know: no golden file has it.
+inline std::string unknown_command(std::string_view line) {
+  return concat("unknown command: ", line, "\n");
+}
+
 /// Compares the answers of one Session for each `=== NAME` with those in tests/golden/FILE.
 template <class Session>
 void expect_session(const std::string& file) {

@@ -26,21 +26,24 @@ struct MachineOfFiles {
     const auto [path, text] = parted(rest, " ");
     if (verb == "limits") return limits();
     if (verb == "kills") counter = memory_kill_counter(folder.path());
-    if (verb.starts_with("kills")) return concat(counter(), "\n");
-    if (verb == "file") folder.write(path, unescaped(text) + "\n");
-    if (verb == "forgets") std::filesystem::remove_all(folder.path() / path);
-    if (verb == "version2") {
+    if (verb == "kills" || verb == "kills_again") return concat(counter(), "\n");
+    if (verb == "file") {
+      folder.write(path, unescaped(text) + "\n");
+    } else if (verb == "forgets") {
+      std::filesystem::remove_all(folder.path() / path);
+    } else if (verb == "version2") {
       folder.write("proc/self/cgroup", concat("0::", rest, "\n"));
       folder.write("proc/self/mountinfo",
                    "22 1 0:21 / /sys rw - sysfs sysfs rw\n"
                    "30 22 0:26 / /cg rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n");
-    }
-    if (verb == "version1") {
+    } else if (verb == "version1") {
       folder.write("proc/self/cgroup", "4:memory:/docker/abc\n1:cpu,cpuacct:/docker/abc\n0::/\n");
       folder.write("proc/self/mountinfo",
                    "31 30 0:27 / /cg/cpu rw - cgroup cgroup rw,cpu,cpuacct\n"
                    "32 30 0:28 /docker/abc /cg/memory ro - cgroup cgroup rw,memory\n"
                    "33 30 0:29 / /cg/unified rw - cgroup2 cgroup2 rw\n");
+    } else {
+      return unknown_command(line);
     }
     return "";
   }

@@ -21,10 +21,14 @@ struct Trees {
     const auto [verb, rest] = parted(line, " ");
     const auto [first, second] = parted(rest, " | ");
     YamlNode root = read(unescaped(verb == "expand" ? rest : first));
-    if (verb == "expand") expand_variables(root, environment, source, diagnostics);
-    if (verb == "merge") merge_tree(root, read(unescaped(second)));
-    if (verb == "set")
+    if (verb == "expand")
+      expand_variables(root, environment, source, diagnostics);
+    else if (verb == "merge")
+      merge_tree(root, read(unescaped(second)));
+    else if (verb == "set")
       apply_setting(source, source.add({"--set", unescaped(second), "/", true}), root, diagnostics);
+    else
+      return unknown_command(line);
     return diagnostics.ok() ? write_yaml(root) + origins(root) : diagnostics.render(source);
   }
   YamlNode read(const std::string& text) {

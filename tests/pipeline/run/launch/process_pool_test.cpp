@@ -81,28 +81,49 @@ struct Pool {
     if (verb == "look") return events();
     if (verb == "processes") return processes();
     if (verb == "readable") return readable() ? "yes\n" : "no\n";
-    if (verb == "start") start(pieces(rest, " "));
-    if (verb == "restart") {
-      EXPECT_TRUE(worker_pool->restart(static_cast<int>(i)).ok());
-    }
-    if (verb == "collect") worker_pool->collect();
-    if (verb == "end_all") worker_pool->end_all();
-    if (verb == "goes") worker_pool.reset();
-    if (verb == "holds_starts") runner.held = true;
-    if (verb == "lets_go") runner.let_go();
-    if (verb == "fails_start") runner.fail_at = i;
-    if (verb == "prints") runner.print(i, unescaped(what));
-    if (verb == "says") runner.report(i, {static_cast<int>(i), Logged{what}});
-    if (verb == "done") runner.report(i, {static_cast<int>(i), Done{}});
-    if (verb == "killed") runner.end(i, {Ending::Kind::killed, 9});
-    if (verb == "exited") runner.end(i, {Ending::Kind::exited, 0});
-    if (verb == "leaves_a_child") copies.emplace_back(dup(runner.started[i].output));
-    if (verb == "is_copied") copies.emplace_back(dup(runner.started[i].pidfd));
-    if (verb == "writes") {
-      EXPECT_EQ(write(runner.started[i].reports, what.data(), what.size()),
-                static_cast<ssize_t>(what.size()));
-    }
+    if (verb == "start")
+      start(pieces(rest, " "));
+    else if (verb == "restart")
+      return worker_pool->restart(static_cast<int>(i)).ok() ? "" : "does not restart\n";
+    else if (verb == "collect")
+      worker_pool->collect();
+    else if (verb == "end_all")
+      worker_pool->end_all();
+    else if (verb == "goes")
+      worker_pool.reset();
+    else if (verb == "holds_starts")
+      runner.held = true;
+    else if (verb == "lets_go")
+      runner.let_go();
+    else if (verb == "fails_start")
+      runner.fail_at = i;
+    else
+      return happens(verb, i, what) ? "" : unknown_command(line);
     return "";
+  }
+
+  /// To the process that was started as the i-th.
+  bool happens(const std::string& verb, std::size_t i, const std::string& what) {
+    if (verb == "prints")
+      runner.print(i, unescaped(what));
+    else if (verb == "says")
+      runner.report(i, {static_cast<int>(i), Logged{what}});
+    else if (verb == "done")
+      runner.report(i, {static_cast<int>(i), Done{}});
+    else if (verb == "killed")
+      runner.end(i, {Ending::Kind::killed, 9});
+    else if (verb == "exited")
+      runner.end(i, {Ending::Kind::exited, 0});
+    else if (verb == "leaves_a_child")
+      copies.emplace_back(dup(runner.started[i].output));
+    else if (verb == "is_copied")
+      copies.emplace_back(dup(runner.started[i].pidfd));
+    else if (verb == "writes")
+      return write(runner.started[i].reports, what.data(), what.size()) ==
+             static_cast<ssize_t>(what.size());
+    else
+      return false;
+    return true;
   }
 };
 

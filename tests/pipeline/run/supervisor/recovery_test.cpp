@@ -24,17 +24,26 @@ struct Recovering {
     if (verb == "words") return words();
     text.clear();
     if (verb == "begin") return begin(rest);
-    if (verb == "next_run") recovery.emplace(plan, control, *tallies);
-    if (verb == "degrades") plan.stages[1].restart.degrade = true;
-    if (verb == "saves") plan.stages[1].saves = plan.stages[1].stateful = true;
-    if (verb == "forgets") plan.stages[0].stateful = true;
-    if (verb == "fixed") plan.stages[1].queues[0].fixed = true;
-    if (verb == "burst") plan.stages[1].restart.burst = std::stoi(rest);
-    if (verb == "claims") table().word(0) = table().claimed(0, 1);
-    if (verb == "waits")
+    if (verb == "next_run")
+      recovery.emplace(plan, control, *tallies);
+    else if (verb == "degrades")
+      plan.stages[1].restart.degrade = true;
+    else if (verb == "saves")
+      plan.stages[1].saves = plan.stages[1].stateful = true;
+    else if (verb == "forgets")
+      plan.stages[0].stateful = true;
+    else if (verb == "fixed")
+      plan.stages[1].queues[0].fixed = true;
+    else if (verb == "burst")
+      plan.stages[1].restart.burst = std::stoi(rest);
+    else if (verb == "claims")
+      table().word(0) = table().claimed(0, 1);
+    else if (verb == "waits")
       live_counters(control, 1).waiting = static_cast<std::uint64_t>(Waiting::input);
-    for (std::uint64_t number = 0; verb == "fills_quarantine" && number < quarantine().capacity();)
-      quarantine().append(1000 + number++);
+    else if (verb == "fills_quarantine")
+      for (std::uint64_t i = 0; i < quarantine().capacity(); ++i) quarantine().append(1000 + i);
+    else
+      return unknown_command(line);
     return text;
   }
 

@@ -22,6 +22,11 @@ PlanStage barrier_stage(const std::string& name, int replicas, int first,
 }
 
 struct Barrier {
+  Barrier() {
+    plan.epochs = 3;
+    plan.stages.resize(1);
+  }
+
   std::string answer(std::string_view line) {
     const std::vector<std::string> words = pieces(std::string(line), " ");
     const auto number = [&](std::size_t word) { return std::stoull(words.at(word)); };
@@ -49,11 +54,14 @@ struct Barrier {
       plan.epochs = number(1);
     } else if (words[0] == "derived") {
       plan.index_spaces.push_back({{0, 1}, number(1), 0, number(2)});
-    }
-    for (PlanStage& stage : plan.stages) {
-      if (words[0] == "limit") stage.limit = number(1);
-      if (words[0] == "take_first") stage.take = Take::first;
-      if (words[0] == "split") stage.split.shares = {{"a", kWholeShare / 2}};
+    } else if (words[0] == "limit") {
+      for (PlanStage& stage : plan.stages) stage.limit = number(1);
+    } else if (words[0] == "take_first") {
+      for (PlanStage& stage : plan.stages) stage.take = Take::first;
+    } else if (words[0] == "split") {
+      for (PlanStage& stage : plan.stages) stage.split.shares = {{"a", kWholeShare / 2}};
+    } else {
+      return unknown_command(line);
     }
     plan.replicas = plan.stages.back().first_replica + plan.stages.back().replicas;
     return "";
@@ -89,10 +97,6 @@ struct Barrier {
   }
 
   Plan plan;
-  Barrier() {
-    plan.epochs = 3;
-    plan.stages.resize(1);
-  }
 };
 
 TEST(StartBarrier, SaysWordForWord) { expect_session<Barrier>("run/start_barrier.txt"); }

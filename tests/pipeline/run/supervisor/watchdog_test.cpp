@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "pipeline/memory/shared_segments.h"
 #include "pipeline/report/counters.h"
 #include "tests/support/small_plan.h"
@@ -15,6 +17,10 @@ namespace brigade {
 namespace {
 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
+const std::map<std::string, ProcessCondition> kConditions = {{"runs", ProcessCondition::runs},
+                                                             {"stopped", ProcessCondition::stopped},
+                                                             {"traced", ProcessCondition::traced},
+                                                             {"gone", ProcessCondition::gone}};
 
 struct Watched {
   Watched() {
@@ -46,11 +52,10 @@ struct Watched {
       watch->starts(number(1), now * kSecondNs);
     else if (words[0] == "ready")
       watch->ready(number(1));
+    else if (const auto condition = kConditions.find(words[0]); condition != kConditions.end())
+      conditions[number(1)] = condition->second;
     else
-      conditions[number(1)] = words[0] == "stopped"  ? ProcessCondition::stopped
-                              : words[0] == "traced" ? ProcessCondition::traced
-                              : words[0] == "gone"   ? ProcessCondition::gone
-                                                     : ProcessCondition::runs;
+      return unknown_command(line);
     return "";
   }
 

@@ -27,18 +27,25 @@ struct FailingCalls {
     if (words[0] == "fails") return fails(number(1), number(2));
     if (words[0] == "listed") return concat(run->context("mix").words().skips.size(), "\n");
     if (words[0] == "batch") return batch();
-    if (words[0] == "stop") begin({});
-    if (words[0] == "skip") begin({true, std::stoull(words[1]), std::stod(words[2])});
-    if (words[0] == "epochs") epochs = number(1);
-    if (words[0] == "stream") is_stream = true;
-    if (words[0] == "earlier")
+    if (words[0] == "stop")
+      begin({});
+    else if (words[0] == "skip")
+      begin({true, std::stoull(words[1]), std::stod(words[2])});
+    else if (words[0] == "epochs")
+      epochs = number(1);
+    else if (words[0] == "stream")
+      is_stream = true;
+    else if (words[0] == "earlier")
       earlier.push_back({0, static_cast<std::uint32_t>(number(1)), number(2)});
-    if (words[0] == "level")
+    else if (words[0] == "level")
       run->context("mix").words().queues[0].watermark->level.value = number(1);
-    if (words[0] == "restarts") policies[number(1)].emplace(run->context("mix"));
-    if (words[0] == "fills_list")
+    else if (words[0] == "restarts")
+      policies[number(1)].emplace(run->context("mix"));
+    else if (words[0] == "fills_list")
       for (std::uint64_t i = 0; i < run->stage("mix").skips_max; ++i)
         run->context("mix").words().skips.append(1000 + i);
+    else
+      return unknown_command(line);
     return "";
   }
 

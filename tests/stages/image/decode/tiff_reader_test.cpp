@@ -26,6 +26,8 @@ struct TiffOptions {
 };
 
 constexpr std::int64_t kHeight = 37, kWidth = 45, kTile = 16, kStrip = 5;
+/// Of each photometric.
+constexpr std::string_view kColors[] = {"white0", "black0", "rgb", "palette", "", "inks"};
 
 /// Both bytes of 16 bits are equal, so that all ways to get to 8 give the same.
 std::uint16_t sample(const TiffOptions& options, std::int64_t y, std::int64_t x, std::int64_t i) {
@@ -98,8 +100,7 @@ std::string write(const TiffOptions& options) {
 }
 
 std::string name_of(const TiffOptions& options) {
-  const char* const colors[] = {"white0", "black0", "rgb", "palette", "", "inks"};
-  return concat(colors[options.photometric], "_", options.samples, "x", options.bits,
+  return concat(kColors[options.photometric], "_", options.samples, "x", options.bits,
                 options.apart ? "_apart" : "", options.tiled ? "_tiled" : "", "_compression",
                 options.compression, options.alpha >= 0 ? concat("_alpha", options.alpha) : "",
                 options.big_endian ? "_big" : "", options.palette_step == 1 ? "_8_bit_entries" : "",
@@ -108,13 +109,12 @@ std::string name_of(const TiffOptions& options) {
 
 /// COLORS SAMPLESxBITS [compressionN] [alphaN] [8_bit_entries], as in name_of().
 TiffOptions options_of(const std::string& text) {
-  const std::string colors[] = {"white0", "black0", "rgb", "palette", "", "inks"};
   const auto number = [&text](const std::string& word, int otherwise) {
     const std::size_t at = text.find(word);
     return at == text.npos ? otherwise : std::stoi(text.substr(at + word.size()));
   };
-  const auto* const color = std::find(colors, std::end(colors), parted(text, " ").first);
-  return {.photometric = static_cast<std::uint16_t>(color - colors),
+  const auto* const color = std::find(kColors, std::end(kColors), parted(text, " ").first);
+  return {.photometric = static_cast<std::uint16_t>(color - kColors),
           .bits = static_cast<std::uint16_t>(number("x", 8)),
           .samples = static_cast<std::uint16_t>(number(" ", 3)),
           .compression = static_cast<std::uint16_t>(number("compression", COMPRESSION_NONE)),
