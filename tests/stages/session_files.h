@@ -2,7 +2,9 @@
 
 // The files of sessions_test.cpp, each written by a line.
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -67,8 +69,12 @@ inline std::string cache_file(const std::string& what) {
   return print_cache_header(header).value() + data;
 }
 
-inline void write_file(const TemporaryFolder& folder, std::string_view verb,
+/// Whether the verb is one that writes a file.
+inline bool write_file(const TemporaryFolder& folder, std::string_view verb,
                        const std::string& name, const std::string& what) {
+  constexpr std::string_view kVerbs[] = {"file", "npy",   "cache",      "gzip", "idx",
+                                         "tar",  "parts", "dictionary", "cut",  "damage"};
+  if (std::find(std::begin(kVerbs), std::end(kVerbs), verb) == std::end(kVerbs)) return false;
   const auto [head, data] = parted(what, " : ");
   std::string bytes;
   if (verb == "file") bytes = unescaped(what);
@@ -96,6 +102,7 @@ inline void write_file(const TemporaryFolder& folder, std::string_view verb,
     write_gzip(folder / name, bytes);
   else
     folder.write(name, bytes);
+  return true;
 }
 
 }  // namespace brigade::testing_support

@@ -279,8 +279,8 @@ class Session {
       std::vector<HostTensor> sample;
       for (const std::string& text : pieces(rest)) sample.push_back(tensor(text));
       out = shown(stage_->process(std::move(sample)));
-    } else {
-      write_file(folder_, verb, parted(rest, " ").first, parted(rest, " ").second);
+    } else if (!write_file(folder_, verb, parted(rest, " ").first, parted(rest, " ").second)) {
+      out = unknown_command(line);
     }
     out = replaced(out, std::filesystem::canonical(folder_.path()), "FOLDER");
     return replaced(out, folder_.path(), "FOLDER");
