@@ -3,8 +3,8 @@
 // Finds the samples that cause deaths. A worker that dies by itself (a crash, an abort,
 // an exit in the middle of its work, too much memory) makes its in-flight sample a
 // suspect; after `poison_after` such deaths the sample is quarantined. Any other SIGKILL
-// comes from outside and is not caused by a sample; but a sample is also quarantined
-// after a hundred workers were killed during it without progress of the stage. Pure.
+// comes from outside and is not caused by a sample; but the run ends after a
+// hundred workers were killed on one sample without progress of the stage. Pure.
 
 #include <cstdint>
 #include <map>
