@@ -28,7 +28,7 @@ Stop stop_of(const Control<P>& control, IndexSpaceNumber index_space) {
 /// Of a stream with one replica, which works in order: a claimed task that is not finished holds
 /// nothing, and is claimed again. Call order:
 ///
-///   (enter (is_padding | close | end)*)*
+///   (enter (is_padding | is_open | close | end)*)*
 template <class P>
 class StreamEnds {
  public:
@@ -59,6 +59,12 @@ class StreamEnds {
   }
 
   bool is_padding(std::uint64_t number) const { return number < pad_up_to_; }
+  /// Whether readers wait for the rest of a batch, which close() may end. Once a predecessor has
+  /// recorded the end, the numbers up to it are for the samples of its unfinished task; only a stop
+  /// gives these up.
+  bool is_open(std::uint64_t number) const {
+    return number % multiple_ != 0 && (stop() != Stop::none || ends_->at(epoch_) == kNever);
+  }
   /// From `number` up to the next multiple of L there is padding, so that readers get what is
   /// there.
   void close(std::uint64_t number) { pad_up_to_ = closed(number); }
@@ -71,13 +77,11 @@ class StreamEnds {
   }
 
  private:
-  /// A predecessor may have died with the end recorded, and the task unfinished that it was found
-  /// in. Of what was not published only padding is known to be padding; the rest the stage is asked
-  /// for again.
+  /// All padding reaches a multiple of L, so a predecessor that died before it pads the rest. At a
+  /// multiple of L the stage is asked again, even if the end is recorded: the unfinished task in
+  /// which it was found may have held samples.
   void go_on_padding(std::uint64_t first) {
-    const std::uint64_t begin = epoch_ == 0 ? 0 : ends_->at(epoch_ - 1);
-    const std::uint64_t end = ends_->at(epoch_);
-    if (after_padding_ && first > begin && end != kNever) pad_up_to_ = end;
+    if (after_padding_) pad_up_to_ = closed(first);
     after_padding_ = false;
   }
   std::uint64_t closed(std::uint64_t number) const {

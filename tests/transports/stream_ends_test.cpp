@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/line.h"
+#include "transports/stop.h"
 
 namespace brigade {
 namespace {
@@ -52,6 +53,17 @@ TEST_F(EndsOfAStream, ASuccessorTakesNothingForPaddingThatMayBeASample) {
   other.end(4);  // now it has none: an end that was recorded stays
   EXPECT_EQ(end_of_epoch(1), 8u);
   EXPECT_TRUE(other.is_padding(7));
+}
+
+TEST_F(EndsOfAStream, OnlyAStopClosesABatchWhoseEndIsRecorded) {
+  StreamEnds<SystemPolicy> ends(control, 0, kMultiple, false);
+  ASSERT_TRUE(ends.enter(0));
+  EXPECT_TRUE(ends.is_open(2));
+  EXPECT_FALSE(ends.is_open(4));
+  control.epoch_ends[0].record(0, 4);
+  EXPECT_FALSE(ends.is_open(2));
+  ask_stop(control);
+  EXPECT_TRUE(ends.is_open(2));
 }
 
 class EndOfASharedStream : public EndsOfAStream {

@@ -94,9 +94,9 @@ class StreamWork final : public Work {
 
   /// After Next::wait. `sample`: ask again.
   Given wait(std::uint64_t slot, std::uint64_t number) {
-    const bool open = number % multiple_ != 0;  // readers wait for the rest of a batch
-    const std::int64_t waited = pause_.waited_ns();
     const bool stopped = ends_.stop() != Stop::none;
+    const bool open = ends_.is_open(number);
+    const std::int64_t waited = pause_.waited_ns();
     if (open && (stopped || waited >= context_.stage->max_wait_ns)) {
       ends_.close(number);
       return Given::padding;

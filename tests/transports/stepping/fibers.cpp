@@ -172,6 +172,18 @@ void Fibers::step() {
   if (ending_) throw Unwind{};
 }
 
+bool Fibers::chance() {
+  if (ending_ || current_->dying || detours_ >= limits_.detours) return false;
+  if (prune()) {
+    switch_to(nullptr);
+    throw Unwind{};
+  }
+  const bool taken = chooser_.choose(2) != 0;
+  detours_ += taken ? 1 : 0;
+  current_->history = mix(current_->history, taken ? 4 : 3);
+  return taken;
+}
+
 void Fibers::sleep_on(const void* word) {
   current_->asleep_on = word;
   leave(Fiber::State::asleep);

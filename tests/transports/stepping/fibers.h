@@ -96,6 +96,7 @@ class Fibers {
   // For fibers:
   Fiber& current() { return *current_; }
   void step();
+  bool chance();  ///< a choice of the fiber's own: false, or as a detour true
   void sleep_on(const void* word);
   void wake_all(const void* word);
   void wait_until(std::function<bool()> condition);

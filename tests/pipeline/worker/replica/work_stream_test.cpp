@@ -138,6 +138,19 @@ TEST_F(Stream, SamplesThatComeInTimeShareABatch) {
   EXPECT_EQ(calls_, (std::vector<std::vector<std::int64_t>>{{0, 1, 2}}));
 }
 
+// The one who recorded it died with its task: all samples before the end come again.
+TEST_F(Stream, NoWaitClosesABatchWhoseEndIsRecorded) {
+  build(1, 1'000'000);
+  int waits = 0;
+  by_ = [&](int, Outputs& out) -> Result<Next> {
+    if (given_[0] == 1 && ++waits < 20) return Next::wait;  // longer than 1 ms
+    return count_up({3}, 0, out);
+  };
+  run_->control().epoch_ends[0].record(0, run_->plan().index_spaces[0].multiple);
+  run();
+  EXPECT_EQ(calls_, (std::vector<std::vector<std::int64_t>>{{0, 1, 2}}));
+}
+
 TEST_F(Stream, WaitingUsesNoCpu) {
   build();
   std::atomic<int> calls = 0;
