@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include <brigade/pipeline.h>
 #include <brigade/text.h>
 #include "base/log.h"
 #include "base/printable.h"
 #include "pipeline/api/count_sources.h"
 #include "pipeline/config/graph/file_metadata.h"
+#include "pipeline/config/yaml/source_text.h"
 #include "pipeline/memory/machine_probe.h"
 #include "pipeline/plan/planner/planner.h"
 #include "pipeline/run/launch/describe_process.h"
@@ -67,6 +69,22 @@ std::string use_files_of_caches(const ValidGraph& loaded, const StageTypes& type
   return notes;
 }
 
+void add_diagnostics(std::vector<GraphDiagnostic>& all, const Diagnostics& found,
+                     const SourceText& source) {
+  for (const Diagnostic* diagnostic : found.sorted()) {
+    const ShownPlace at = shown_place(source, *diagnostic);
+    GraphDiagnostic& shown = all.emplace_back();
+    shown.is_error = diagnostic->severity == Severity::error;
+    shown.file = printable(at.file);
+    shown.line = at.line;
+    shown.column = at.column;
+    if (at.line > 0) shown.source = printable(source.line(diagnostic->span.mark));
+    shown.message = printable(diagnostic->message);
+    for (const std::string& line : diagnostic->help)
+      shown.help += concat(shown.help.empty() ? "" : "\n", printable(line));
+  }
+}
+
 }  // namespace
 
 PlannedGraph plan_files(const GraphFiles& files, const StageTypes& types) {
@@ -89,6 +107,20 @@ PlannedGraph plan_files(const GraphFiles& files, const StageTypes& types) {
   result.messages += result.problems.render(result.loaded.source);
   if (planned.ok()) result.plan = std::move(planned.plan);
   return result;
+}
+
+std::vector<GraphDiagnostic> diagnostics_of(const PlannedGraph& planned) {
+  std::vector<GraphDiagnostic> all;
+  add_diagnostics(all, planned.loaded.diagnostics, planned.loaded.source);
+  add_diagnostics(all, planned.problems, planned.loaded.source);
+  if (planned.plan)
+    for (const std::string& warning : planned.plan->warnings) all.push_back({.message = warning});
+  return all;
+}
+
+Error mistakes_of(const PlannedGraph& planned, std::vector<GraphDiagnostic>* found) {
+  if (found != nullptr) *found = diagnostics_of(planned);
+  return Error{std::string(trim(planned.messages))};
 }
 
 }  // namespace brigade

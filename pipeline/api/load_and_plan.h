@@ -17,6 +17,8 @@
 
 namespace brigade {
 
+struct GraphDiagnostic;
+
 /// Which graph: files in the order in which they are laid over each other, and what is set on top.
 struct GraphFiles {
   std::vector<std::string> files;
@@ -46,5 +48,11 @@ struct PlannedGraph {
 
 /// The same, then plans for this machine.
 PlannedGraph plan_files(const GraphFiles& files, const StageTypes& types);
+
+/// Mistakes and warnings of the text and of the plan, each in the order of their places.
+std::vector<GraphDiagnostic> diagnostics_of(const PlannedGraph& planned);
+
+/// Of one that could not be planned: every mistake, a few lines each; `found` gets the list.
+Error mistakes_of(const PlannedGraph& planned, std::vector<GraphDiagnostic>* found);
 
 }  // namespace brigade

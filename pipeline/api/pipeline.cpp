@@ -10,7 +10,7 @@
 #include <brigade/text.h>
 #include "base/clock.h"
 #include "base/forked.h"
-#include "pipeline/api/graph_diagnostics.h"
+#include "pipeline/api/load_and_plan.h"
 #include "pipeline/api/start_run.h"
 #include "pipeline/config/language/program_reads.h"
 #include "pipeline/config/yaml/source_text.h"

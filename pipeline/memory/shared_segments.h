@@ -117,4 +117,10 @@ class AttachedSegments {
   ByStage<Mapping> rings_;
 };
 
+/// The initial words of a control segment in a resumed run, except the watermarks, which the shape
+/// sets (shared_shape.h): reported ends of epochs, finished epochs of unknown length, samples in
+/// quarantine, fingerprints of the sources. Supervisor, once, before any worker exists. Changes
+/// nothing for a run from the beginning.
+void begin_at(const Plan& plan, const ResumePoint& resume, Control<SystemPolicy>& control);
+
 }  // namespace brigade

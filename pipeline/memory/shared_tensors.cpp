@@ -3,7 +3,9 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include <brigade/text.h>
 #include "base/arithmetic.h"
@@ -46,6 +48,9 @@ SharedTensor tensor_of(const PlanShared& shared, bool part, SharedTensor::Memory
   if (part) shape[0] /= static_cast<std::int64_t>(shared.parts);
   return {shared.type.name, shared.type.dtype, shape, std::move(memory)};
 }
+
+constexpr auto kLook = std::chrono::milliseconds(1);
+constexpr int kLooksUntilSaid = 5000;
 
 }  // namespace
 
@@ -213,6 +218,22 @@ Result<ReplicaShared> map_shared_tensors(const Plan& plan, const PlanStage& stag
     return {};
   };
   return mapped;
+}
+
+bool await_shared_tensors(const std::vector<SharedTensor>& tensors,
+                          const std::function<bool()>& ended,
+                          const std::function<void(const std::string&)>& waits) {
+  for (const SharedTensor& tensor : tensors)
+    if (tensor.fill()) std::memset(tensor.data(), 0, tensor.bytes());
+  for (const SharedTensor& tensor : tensors) {
+    for (int looks = 0; !tensor.fill() && !tensor.initialised(); ++looks) {
+      if (ended()) return false;
+      if (looks == kLooksUntilSaid)
+        waits(concat("waits for shared tensor ", quote(tensor.name()), " to be initialized"));
+      std::this_thread::sleep_for(kLook);
+    }
+  }
+  return true;
 }
 
 }  // namespace brigade

@@ -4,15 +4,16 @@
 // the attempts of a run. Created, filled from files and saved by the supervisor's process;
 // replicas map them by inherited descriptor. Layout: pipeline/plan/shared_tensors.h.
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include <brigade/result.h>
 #include <brigade/shared.h>
 #include "pipeline/plan/plan.h"
 #include "pipeline/plan/resume_point.h"
-#include "pipeline/records/await_shared.h"
 #include "transports/memory_file.h"
 
 namespace brigade {
@@ -67,8 +68,24 @@ std::vector<int> shared_tensors_of(const Plan& plan, const PlanStage& stage);
 Result<SharedTensor> map_shared_tensor(const Plan& plan, const PlanStage& stage, int replica,
                                        const SharedGrant& grant);
 
+/// The shared tensors of a replica.
+struct ReplicaShared {
+  std::vector<SharedTensor> tensors = {};  ///< the stage's
+  /// Before each checkpoint of the stage: saves what has a `save:`. Empty: there is nothing.
+  std::function<Result<void>()> save = {};
+};
+
 /// Of the grants of shared_tensors_of(). Descriptors stay open.
 Result<ReplicaShared> map_shared_tensors(const Plan& plan, const PlanStage& stage, int replica,
                                          std::span<const SharedGrant> grants);
+
+/// If one replica of many fills a tensor (`init: replica_0`), the others wait for it.
+///
+/// Before open(): waits until somebody has initialised what this replica does not, and hands what
+/// it is to fill back to zeros. False: `ended` has said so meanwhile. `waits` is told once where
+/// that takes long, for what.
+bool await_shared_tensors(const std::vector<SharedTensor>& tensors,
+                          const std::function<bool()>& ended,
+                          const std::function<void(const std::string&)>& waits);
 
 }  // namespace brigade

@@ -5,7 +5,7 @@
 
 #include <brigade/text.h>
 #include "base/units.h"
-#include "pipeline/config/graph/graph_parts.h"
+#include "pipeline/config/graph/valid_graph.h"
 #include "pipeline/config/language/subset_parser.h"
 #include "pipeline/config/language/weights_parser.h"
 #include "pipeline/plan/caches.h"

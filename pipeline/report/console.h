@@ -6,17 +6,37 @@
 // run: a separate thread writes to each of the two (line_writer.h). Any thread.
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <brigade/result.h>
 #include "base/clock.h"
+#include "base/log.h"
+#include "base/owned_fd.h"
 #include "pipeline/report/line_writer.h"
-#include "pipeline/report/log_file.h"
 #include "pipeline/report/run_output.h"
 
 namespace brigade {
+
+/// A file that the lines of a run are appended to, each with the time (UTC) and its level in front:
+///
+///   2026-01-31T23:59:59.123Z warning the message
+struct LogFile {
+  std::string path;
+  OwnedFd fd;
+
+  /// Makes the file, or appends to it; also to /dev/null, or a pipe that somebody reads.
+  static Result<LogFile> open(const std::string& path);
+};
+
+/// A line as it stands in the file, with the time of this call, without its end.
+std::string logged(LogLevel level, std::string_view message);
+
+/// `seconds` since 1970, `milliseconds` of the second: "2026-01-31T23:59:59.123Z".
+std::string utc_text(std::int64_t seconds, int milliseconds);
 
 inline constexpr std::int64_t kLiveEveryNs = 250'000'000;     ///< on a terminal
 inline constexpr std::int64_t kPlainEveryNs = 5'000'000'000;  ///< anywhere else

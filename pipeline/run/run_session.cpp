@@ -7,12 +7,13 @@
 #include <csignal>
 #include <cstring>
 #include <mutex>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <brigade/text.h>
 #include "base/clock.h"
 #include "base/thread.h"
-#include "pipeline/run/finish_shared.h"
 #include "pipeline/run/run_attempt.h"
 #include "pipeline/state/begin_run.h"
 #include "pipeline/state/run_state.h"
@@ -42,6 +43,20 @@ RunOutcome add_earlier(RunOutcome last, const std::vector<RunOutcome>& earlier) 
   if (!earlier.empty() && earlier.front().summary.first_sample_seconds)
     last.summary.first_sample_seconds = earlier.front().summary.first_sample_seconds;
   return last;
+}
+
+/// The last steps for shared tensors after a run has ended: looks at what lies beside their parts,
+/// and saves those of a run that has not failed. What is wrong is told, and the run has failed
+/// then.
+RunOutcome finish_shared(const SharedTensors& shared, RunOutcome ended, RunOutput& lines) {
+  std::vector<std::string> wrong = shared.written_beside();
+  if (wrong.empty() && ended.failure.empty())
+    if (const auto saved = shared.save(); !saved) wrong.push_back(saved.error().message);
+  for (const std::string& line : wrong) lines.error(line);
+  if (wrong.empty()) return ended;
+  ended.end = RunEnd::failed;
+  if (ended.failure.empty()) ended.failure = wrong.front();
+  return ended;
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 
 #include <brigade/text.h>
-#include "pipeline/config/graph/graph_parts.h"
+#include "pipeline/config/graph/valid_graph.h"
 #include "pipeline/plan/cache_key.h"
 #include "pipeline/plan/caches.h"
 #include "pipeline/state/cache_file_writer.h"

@@ -2,7 +2,7 @@
 
 // Prints a backtrace when a worker crashes or is aborted, on its
 // standard error, line by line, which the supervisor shows with
-// the worker's name and readable names (run/launch/backtraces.h).
+// the worker's name and readable names (run/launch/worker_output.h).
 
 #include <string_view>
 

@@ -1,6 +1,7 @@
 #include "pipeline/worker/worker.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -16,7 +17,6 @@
 #include "pipeline/memory/private_memory.h"
 #include "pipeline/memory/shared_segments.h"
 #include "pipeline/worker/crash_handler.h"
-#include "pipeline/worker/forked_children.h"
 #include "pipeline/worker/module_loader.h"
 #include "pipeline/worker/plugin_loader.h"
 #include "pipeline/worker/replica/replica.h"
@@ -139,6 +139,22 @@ Result<void> attach_and_work(const WorkerRole& role, const StageTypes& types, Re
   return worked;
 }
 
+// Written by the thread that forks; the child has the copy.
+struct Forking {
+  pid_t process = 0;
+  bool main_thread = false;
+};
+thread_local Forking forking;
+
+void before_fork() { forking = {getpid(), gettid() == getpid()}; }
+
+void in_child() {
+  if (!forking.main_thread) return;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const pid_t parent = getppid();  // 0: the child is the first of a namespace
+  if (parent != forking.process && parent != 0) kill(getpid(), SIGKILL);  // it ended before that
+}
+
 }  // namespace
 
 Result<std::unique_ptr<AttachedSegments>> attach_role(const WorkerRole& role) {
@@ -163,6 +179,8 @@ Result<void> send_device_memory(const WorkerRole& role) {
   if (!made) return send_fd(role.memory_fd, made.error().message);
   return send_fd(role.memory_fd, "", made->get());
 }
+
+void end_forked_children_with_this_process() { pthread_atfork(&before_fork, nullptr, &in_child); }
 
 void begin_worker(const WorkerRole& role) {
   prctl(PR_SET_NAME, role.name.c_str());  // 15 characters of it

@@ -25,6 +25,17 @@ inline constexpr const char* kFaultVariable = "BRIGADE_FAULT";
 
 /// What every worker does first: it dies with the supervisor, and so do its children.
 void begin_worker(const WorkerRole& role);
+
+/// A process that a stage forks (some Python workers, a decoder in a sandbox) ends with its worker,
+/// even if the supervisor is gone and cannot kill the worker's group: the kernel clears the death
+/// signal in a forked child, so it is set there again. Once, in a worker. For children of children,
+/// too.
+///
+/// That signal comes when the forking *thread* ends. Therefore only children of the main thread get
+/// it, which runs the stage: children of another thread may be meant to outlive that thread. Only
+/// fork() is detected: children by vfork, posix_spawn or clone end only with the group.
+void end_forked_children_with_this_process();
+
 /// Maps what the role grants, and checks it against the plan.
 Result<std::unique_ptr<AttachedSegments>> attach_role(const WorkerRole& role);
 /// All that a process does whose role is to make a device's memory for what its stage writes there:

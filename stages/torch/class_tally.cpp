@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <brigade/text.h>
-#include "stages/torch/three_decimals.h"
+#include "stages/torch/tally.h"
 
 namespace brigade {
 namespace {

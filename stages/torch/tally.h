@@ -5,12 +5,22 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <iomanip>
+#include <sstream>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <brigade/result.h>
 
 namespace brigade {
+
+/// "0.976"
+inline std::string three_decimals(double value) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(3) << value;
+  return text.str();
+}
 
 /// Over the batches of one epoch of one source. Losses and hits stay on the device until read.
 class Tally {

@@ -21,7 +21,6 @@
 #include "stages/torch/precision.h"
 #include "stages/torch/scripted_model.h"
 #include "stages/torch/tally.h"
-#include "stages/torch/three_decimals.h"
 #include "stages/torch/torch_adapter.h"
 #include "stages/torch/torch_classifier_contract.h"
 #include "stages/torch/training_ranks.h"

@@ -3,8 +3,10 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <new>
 #include <optional>
 
+#include <brigade/app.h>
 #include <brigade/text.h>
 #include "pipeline/api/version.h"
 #include "pipeline/cli/commands/print.h"
@@ -153,6 +155,16 @@ std::vector<CommandWords> command_words() {
   for (const auto& [command, invocation] : parser.commands)
     all.push_back({command->get_name(), command->get_description(), flags_of(*command)});
   return all;
+}
+
+// Here and not beside App's other functions: a program that runs graphs by itself has no commands.
+int App::run_command() const {
+  try {
+    const int code = parse_command_line(arguments_)(types_, started_ns_);
+    return code == 0 && output_was_lost() ? 1 : code;
+  } catch (const std::bad_alloc&) {
+    say_out_of_memory();
+  }
 }
 
 }  // namespace brigade

@@ -1,6 +1,6 @@
 #pragma once
 
-// Parses the command line into a command that can be called.
+// Parses the command line into a command that can be called (App::run_command()).
 
 #include <string>
 #include <vector>

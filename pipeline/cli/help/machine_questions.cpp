@@ -11,7 +11,7 @@
 
 #include <brigade/text.h>
 #include "base/owned_fd.h"
-#include "device/pinning_kernel.h"
+#include "device/pinned_regions.h"
 #include "pipeline/cli/help/machine_report.h"
 #include "pipeline/worker/module_loader.h"
 

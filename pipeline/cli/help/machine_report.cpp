@@ -3,7 +3,7 @@
 #include <brigade/text.h>
 #include "base/text_table.h"
 #include "base/units.h"
-#include "device/pinning_kernel.h"
+#include "device/pinned_regions.h"
 
 namespace brigade {
 namespace {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include <brigade/text.h>
-#include "pipeline/config/graph/graph_parts.h"
+#include "pipeline/config/graph/valid_graph.h"
 
 namespace brigade {
 namespace {

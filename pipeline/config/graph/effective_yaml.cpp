@@ -7,7 +7,7 @@
 #include <brigade/text.h>
 #include "base/units.h"
 #include "pipeline/config/graph/exec_params.h"
-#include "pipeline/config/graph/key_users.h"
+#include "pipeline/config/graph/valid_graph.h"
 #include "pipeline/config/language/key_text.h"
 #include "pipeline/config/yaml/yaml_writer.h"
 #include "stages/detail/exec_stage.h"

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -90,5 +91,22 @@ struct ValidGraph : GraphKeys, GraphPlanningKeys {
   std::string checkpoint_file;  ///< absolute; empty: none
   CheckpointEvery checkpoint_every;
 };
+
+// Questions about a graph, and parts of it. Pure functions.
+
+/// Index of the stage of that name; -1: there is none.
+StageNumber find_stage(const ValidGraph& graph, std::string_view name);
+
+/// By index: whether the stage reads it, directly or through others. Not the stage itself.
+ByStage<bool> stages_above(const ValidGraph& graph, StageNumber stage);
+
+/// Takes away all stages but these. None of them may read one that goes.
+void keep_stages(ValidGraph& graph, const ByStage<bool>& kept);
+
+/// What of KeyUsers (key_table.h) the stage is; without a type, all that its kind may be.
+std::uint8_t key_users(const ValidStage& stage);
+
+/// Whether a producer that is only drawn from by a mixture may have it, and the mixture may not.
+bool is_key_of_part(std::string_view key);
 
 }  // namespace brigade

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "pipeline/config/graph/key_users.h"
+#include "pipeline/config/graph/valid_graph.h"
 #include "pipeline/config/validate/draft.h"
 #include "stages/api/class_folders.h"
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "pipeline/config/graph/key_users.h"
+#include "pipeline/config/graph/valid_graph.h"
 #include "pipeline/config/language/key_table.h"
 #include "pipeline/config/language/other_keys.h"
 #include "pipeline/config/language/subset_parser.h"

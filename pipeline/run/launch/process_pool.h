@@ -16,8 +16,7 @@
 #include "base/owned_fd.h"
 #include "pipeline/memory/shared_segments.h"
 #include "pipeline/plan/replica_table.h"
-#include "pipeline/run/launch/backtraces.h"
-#include "pipeline/run/launch/line_splitter.h"
+#include "pipeline/run/launch/worker_output.h"
 #include "pipeline/run/launch/worker_pool.h"
 
 namespace brigade {

@@ -3,13 +3,36 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include <brigade/text.h>
+#include "base/io.h"
+#include "base/shared_path.h"
 #include "base/thread.h"
 #include "base/units.h"
 #include "pipeline/state/begin_run.h"
 
 namespace brigade {
+
+Result<void> QuarantineFile::add(const std::string& stage, const QuarantinedSample& sample) {
+  if (path_.empty() || !written_.emplace(stage, sample.number).second) return {};
+  const nlohmann::ordered_json line{{"stage", stage},        {"number", sample.number},
+                                    {"epoch", sample.epoch}, {"index", sample.index},
+                                    {"id", sample.id},       {"source", sample.source}};
+  const auto file = open_to_append(path_, Existing::file);
+  if (!file) return file.error().within("the quarantine list");
+  const std::string text = line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  if (write_all(file->get(), text + '\n')) return {};
+  return error_of_errno(concat("cannot write the quarantine list ", path_));
+}
+
+std::string quarantine_file_name(const std::string& graph) {
+  std::string name = graph.empty() ? "brigade" : graph;
+  for (char& c : name) {
+    if (c == '/' || static_cast<unsigned char>(c) < ' ') c = '_';
+  }
+  return name + ".quarantine.jsonl";
+}
 
 DiskWriter::DiskWriter(const Plan& plan, const ResumePoint& resume,
                        const Control<SystemPolicy>& control, QuarantineFile list, RunOutput& lines,

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -20,10 +21,30 @@
 #include "pipeline/memory/shared_tensors.h"
 #include "pipeline/plan/resume_point.h"
 #include "pipeline/report/run_output.h"
-#include "pipeline/run/supervisor/quarantine_file.h"
+#include "pipeline/worker/tasks/run_reporter.h"
 #include "transports/layout.h"
 
 namespace brigade {
+
+/// Lists the samples that a run quarantined because they repeatedly ended its workers: one JSON
+/// object per line, with the stage, the sample's number, epoch, index and id, and its name in its
+/// source. Made when the first one is written, and only ever added to. One thread, the writer's.
+class QuarantineFile {
+ public:
+  /// Empty: nothing is written.
+  explicit QuarantineFile(std::string path) : path_(std::move(path)) {}
+
+  const std::string& path() const { return path_; }
+  /// Writes a sample of a stage unless it has been written before. Errors name the file.
+  Result<void> add(const std::string& stage, const QuarantinedSample& sample);
+
+ private:
+  std::string path_;
+  std::set<std::pair<std::string, std::uint64_t>> written_;
+};
+
+/// NAME.quarantine.jsonl, in the working directory, for a graph of that name.
+std::string quarantine_file_name(const std::string& graph);
 
 /// Where the plan does not say how often.
 inline constexpr std::chrono::nanoseconds kPositionsEvery = std::chrono::seconds(10);

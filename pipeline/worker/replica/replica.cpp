@@ -10,7 +10,7 @@
 #include "base/atomic_file.h"
 #include "base/shared_path.h"
 #include "base/units.h"
-#include "pipeline/records/await_shared.h"
+#include "pipeline/memory/shared_tensors.h"
 #include "pipeline/records/record_codec.h"
 #include "pipeline/records/ring_ports.h"
 #include "pipeline/records/source_weights.h"

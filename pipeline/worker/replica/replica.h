@@ -20,8 +20,8 @@
 #include <brigade/result.h>
 #include <brigade/skipped_inputs.h>
 #include <brigade/stage_types.h>
+#include "pipeline/memory/shared_tensors.h"
 #include "pipeline/plan/resume_point.h"
-#include "pipeline/records/await_shared.h"
 #include "pipeline/records/device_rings.h"
 #include "pipeline/worker/replica/work.h"
 #include "pipeline/worker/tasks/run_reporter.h"

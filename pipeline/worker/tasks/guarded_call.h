@@ -7,11 +7,15 @@
 #include <string_view>
 
 #include <brigade/result.h>
+#include <brigade/text.h>
 
 namespace brigade {
 
 /// Messages of users' libraries may be empty, or have a backtrace below their first line.
-std::string first_line(std::string_view what);
+inline std::string first_line(std::string_view what) {
+  const std::string_view line = trim(what.substr(0, what.find('\n')));
+  return line.empty() ? "an exception without a message" : std::string(line);
+}
 
 /// Runs a call of the user's class; an exception becomes its error, cut to one line.
 template <class Call>

@@ -6,7 +6,7 @@
 
 #include "stages/image/augment/adjust.h"
 #include "stages/image/augment/color_kernels.h"
-#include "stages/image/augment/operation_kinds.h"
+#include "stages/image/augment/operation.h"
 
 namespace brigade {
 namespace {

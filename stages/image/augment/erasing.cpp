@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include <brigade/text.h>
-#include "stages/image/augment/operation_kinds.h"
+#include "stages/image/augment/operation.h"
 
 namespace brigade {
 namespace {

@@ -7,7 +7,7 @@
 #include <brigade/text.h>
 #include "stages/image/augment/adjust.h"
 #include "stages/image/augment/blur_kernels.h"
-#include "stages/image/augment/operation_kinds.h"
+#include "stages/image/augment/operation.h"
 
 namespace brigade {
 namespace {

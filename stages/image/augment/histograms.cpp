@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "stages/image/augment/adjust.h"
-#include "stages/image/augment/operation_kinds.h"
+#include "stages/image/augment/operation.h"
 
 namespace brigade {
 namespace {

@@ -7,8 +7,8 @@
 #include <numbers>
 
 #include "stages/image/augment/adjust.h"
-#include "stages/image/augment/border_params.h"
-#include "stages/image/augment/operation_kinds.h"
+#include "stages/image/augment/operation.h"
+#include "stages/image/augment/warp.h"
 
 namespace brigade {
 namespace {

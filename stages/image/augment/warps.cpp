@@ -8,8 +8,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "stages/image/augment/border_params.h"
-#include "stages/image/augment/operation_kinds.h"
+#include "stages/image/augment/operation.h"
 #include "stages/image/geometry/warp_kernels.h"
 #include "stages/image/geometry/warp_places.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include <brigade/text.h>
-#include "stages/image/targets/target_kinds.h"
+#include "stages/image/targets/target.h"
 
 namespace brigade {
 namespace {

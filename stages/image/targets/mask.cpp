@@ -6,7 +6,7 @@
 
 #include <brigade/text.h>
 #include "stages/image/geometry/mask_mover.h"
-#include "stages/image/targets/target_kinds.h"
+#include "stages/image/targets/target.h"
 
 namespace brigade {
 namespace {

@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +15,7 @@
 #include <brigade/record.h>
 #include <brigade/types.h>
 #include "stages/image/geometry/picture_move.h"
+#include "stages/image/listed_types.h"
 #include "stages/image/targets_param.h"
 
 namespace brigade {
@@ -71,5 +74,22 @@ Result<void> write_companions(const Inputs& in, const RowFilter& rows,
 /// The rows that stay, from `from`, whose shape is `shape`.
 Result<void> write_rows(const void* from, const Shape& shape, const RowFilter& rows,
                         TensorSlot slot);
+
+/// The row that describes a kind of targets; targets.cpp puts all kinds into one table.
+struct TargetType : ListedType {
+  std::function<std::unique_ptr<Target>(const void* params)> make;
+};
+
+/// `T` is made of its Params.
+template <class T>
+TargetType target(const Contract<typename T::Params>& table) {
+  return {listed_type(table), [](const void* params) -> std::unique_ptr<Target> {
+            return std::make_unique<T>(*static_cast<const typename T::Params*>(params));
+          }};
+}
+
+TargetType mask_target();
+TargetType boxes_target();
+TargetType keypoints_target();
 
 }  // namespace brigade

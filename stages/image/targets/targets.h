@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "stages/image/targets/target_kinds.h"
+#include "stages/image/targets/target.h"
 #include "stages/image/targets_param.h"
 
 namespace brigade {

@@ -1,7 +1,7 @@
 // What a program may do with the memory of a batch: rows, copies, stores.
 
 #include "pipeline/application/held_batch.h"
-#include "pipeline/application/program_views.h"
+#include "pipeline/application/run_memory.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -14,7 +14,6 @@
 #include "base/shared_path.h"
 #include "pipeline/memory/shared_files.h"
 #include "pipeline/plan/ring_layout.h"
-#include "pipeline/records/await_shared.h"
 #include "stages/api/npy_header.h"
 #include "stages/api/npy_trailer.h"
 #include "tests/support/small_plan.h"

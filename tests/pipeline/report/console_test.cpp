@@ -1,5 +1,4 @@
 #include "pipeline/report/console.h"
-#include "pipeline/report/log_file.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <brigade/app.h>
 #include <brigade/text.h>
 #include "stages/builtin.h"
 #include "tests/support/captured.h"
@@ -115,6 +116,26 @@ TEST(LoadAndShow, IsSilentAboutAGraphThatIsFine) {
   const Captured planned = captured([&] { return plan_and_show(fine, types).plan ? 1 : 0; });
   EXPECT_EQ(planned.code, 1);
   EXPECT_EQ(planned.err, "");
+}
+
+int run_command(std::vector<std::string> words) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  return App(static_cast<int>(arguments.size()), arguments.data()).run_command();
+}
+
+TEST(RunCommandOfAnApp, RunsIt) {
+  testing::internal::CaptureStdout();
+  const int code = run_command({"brigade", "--version"});
+  EXPECT_THAT(testing::internal::GetCapturedStdout(), testing::StartsWith("brigade "));
+  EXPECT_EQ(code, 0);
+}
+
+TEST(RunCommandOfAnApp, AnUnknownOneIsCode2) {
+  testing::internal::CaptureStderr();
+  const int code = run_command({"brigade", "no_such_command"});
+  EXPECT_NE(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(code, 2);
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 #include "pipeline/run/launch/worker_environment.h"
-#include "pipeline/run/launch/line_splitter.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -70,35 +69,6 @@ TEST(WorkerEnvironment, OnlyAFaultThatComesAgainIsHandedToASuccessor) {
   EXPECT_THAT(worker_environment({faults}, {}, "{}", false), Contains(faults));
   EXPECT_THAT(worker_environment({faults}, {}, "{}", true),
               Contains("BRIGADE_FAULT=sink.1=claim.start:3+:delay,sink.0=wait.after_bit:9+:stop"));
-}
-
-using Lines = std::vector<std::string>;
-
-TEST(LineSplitter, AreCompleteWhateverPiecesTheyComeIn) {
-  LineSplitter lines;
-  EXPECT_EQ(lines.add("on"), Lines{});
-  EXPECT_EQ(lines.add("e\ntwo\nth"), (Lines{"one", "two"}));
-  EXPECT_EQ(lines.add("ree"), Lines{});
-  EXPECT_EQ(lines.rest(), "three");
-  EXPECT_EQ(lines.rest(), "");
-}
-
-TEST(LineSplitter, EmptyLinesAreKept) {
-  LineSplitter lines;
-  EXPECT_EQ(lines.add("\n\na\n"), (Lines{"", "", "a"}));
-}
-
-TEST(LineSplitter, AreCutWhereTheyDoNotEnd) {
-  LineSplitter lines;
-  const Lines cut = lines.add(std::string(2 * kOutputLineBytesMax + 1, 'x'));
-  ASSERT_EQ(cut.size(), 2u);
-  EXPECT_EQ(cut[0].size(), kOutputLineBytesMax);
-  EXPECT_EQ(lines.rest(), "x");
-}
-
-TEST(LineSplitter, AProgressBarLeavesItsLastState) {
-  LineSplitter lines;
-  EXPECT_EQ(lines.add("10 %\r50 %\r100 %\ndone\r\n"), (Lines{"100 %", "done"}));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "pipeline/application/program_views.h"
+#include "pipeline/application/run_memory.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "pipeline/run/launch/backtraces.h"
+#include "pipeline/run/launch/worker_output.h"
 
 #include <cxxabi.h>
 
@@ -14,9 +14,9 @@
 namespace brigade {
 namespace {
 
-constexpr std::size_t kLinesMax = 64;  // of one; what has more is shown as it comes
-constexpr std::size_t kShownMax = 64;  // that are kept, to be known again
-constexpr std::size_t kFilesMax = 16;  // whose symbols are kept
+constexpr std::size_t kBacktraceLinesMax = 64;  // of one; what has more is shown as it comes
+constexpr std::size_t kShownMax = 64;           // that are kept, to be known again
+constexpr std::size_t kFilesMax = 16;           // whose symbols are kept
 constexpr const char* kNameCharacters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$";
 
@@ -33,6 +33,28 @@ std::string with_written_name(std::string line) {
 }
 
 }  // namespace
+
+std::vector<std::string> LineSplitter::add(std::string_view bytes) {
+  std::vector<std::string> lines;
+  for (char byte : bytes) {
+    if (byte == '\n') {
+      end_line(lines);
+      continue;
+    }
+    if (!line_.empty() && line_.back() == '\r') line_.clear();
+    line_ += byte;
+    if (line_.size() >= kOutputLineBytesMax) end_line(lines);
+  }
+  return lines;
+}
+
+void LineSplitter::end_line(std::vector<std::string>& lines) { lines.push_back(rest()); }
+
+std::string LineSplitter::rest() {
+  std::string line = std::exchange(line_, {});
+  while (!line.empty() && line.back() == '\r') line.pop_back();
+  return line;
+}
 
 std::string Backtraces::with_symbol(std::string line, bool is_exact) {
   const std::size_t start = kBacktracePrefix.size();
@@ -67,7 +89,7 @@ std::string Backtraces::readable(std::string line, bool is_exact) {
 }
 
 std::vector<std::string> Backtraces::add(int worker, std::string line) {
-  if (line.starts_with(kBacktracePrefix) && open_[worker].size() < kLinesMax) {
+  if (line.starts_with(kBacktracePrefix) && open_[worker].size() < kBacktraceLinesMax) {
     open_[worker].push_back(std::move(line));
     return {};
   }

@@ -1,4 +1,4 @@
-#include "pipeline/config/graph/graph_parts.h"
+#include "pipeline/config/graph/valid_graph.h"
 
 #include <gtest/gtest.h>
 

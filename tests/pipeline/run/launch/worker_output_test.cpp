@@ -1,4 +1,4 @@
-#include "pipeline/run/launch/backtraces.h"
+#include "pipeline/run/launch/worker_output.h"
 
 #include <dlfcn.h>
 #include <gmock/gmock.h>
@@ -139,6 +139,35 @@ TEST(BacktracesDeathTest, HaveNamesThatAreNotExported) {
   for (const std::string_view line : split(text, '\n'))
     all += backtraces.readable(std::string(line)) + "\n";
   EXPECT_THAT(all, HasSubstr("crash_in_here()+0x"));
+}
+
+using Lines = std::vector<std::string>;
+
+TEST(LineSplitter, AreCompleteWhateverPiecesTheyComeIn) {
+  LineSplitter lines;
+  EXPECT_EQ(lines.add("on"), Lines{});
+  EXPECT_EQ(lines.add("e\ntwo\nth"), (Lines{"one", "two"}));
+  EXPECT_EQ(lines.add("ree"), Lines{});
+  EXPECT_EQ(lines.rest(), "three");
+  EXPECT_EQ(lines.rest(), "");
+}
+
+TEST(LineSplitter, EmptyLinesAreKept) {
+  LineSplitter lines;
+  EXPECT_EQ(lines.add("\n\na\n"), (Lines{"", "", "a"}));
+}
+
+TEST(LineSplitter, AreCutWhereTheyDoNotEnd) {
+  LineSplitter lines;
+  const Lines cut = lines.add(std::string(2 * kOutputLineBytesMax + 1, 'x'));
+  ASSERT_EQ(cut.size(), 2u);
+  EXPECT_EQ(cut[0].size(), kOutputLineBytesMax);
+  EXPECT_EQ(lines.rest(), "x");
+}
+
+TEST(LineSplitter, AProgressBarLeavesItsLastState) {
+  LineSplitter lines;
+  EXPECT_EQ(lines.add("10 %\r50 %\r100 %\ndone\r\n"), (Lines{"100 %", "done"}));
 }
 
 }  // namespace

@@ -1,17 +1,38 @@
 #pragma once
 
-// Makes backtraces of workers readable, and shows each once. The crashing process cannot,
-// because it must not allocate; the process that shows its lines can. One thread.
+// The output of workers, on its way to the user: split into lines, with
+// backtraces readable and each shown once. One thread.
 
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pipeline/run/launch/elf_symbols.h"
 
 namespace brigade {
 
+inline constexpr std::size_t kOutputLineBytesMax = 4096;
+
+/// Splits the output of a process into lines, in whatever pieces it arrives. Lines without an end,
+/// or longer than kOutputLineBytesMax, are cut. A carriage return restarts the line, as on a
+/// terminal (progress bars of libraries).
+class LineSplitter {
+ public:
+  /// The lines that are complete now.
+  std::vector<std::string> add(std::string_view bytes);
+  /// What is left when the process has ended; empty when it ended its last line.
+  std::string rest();
+
+ private:
+  void end_line(std::vector<std::string>& lines);
+
+  std::string line_;
+};
+
+/// Makes backtraces readable, and shows each once. The crashing process cannot, because it must not
+/// allocate; the process that shows its lines can.
 class Backtraces {
  public:
   /// A line that a worker has printed: what to show of it now. Lines of a backtrace
