@@ -67,6 +67,12 @@ function(brigade_sources_of result)
   set(${result} ${sources} PARENT_SCOPE)
 endfunction()
 
+# What is missing is an error of the linker. A sanitizer of clang lies in the program, where a library
+# finds it at the start.
+set(brigade_no_undefined -Wl,--no-undefined)
+if(BRIGADE_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  set(brigade_no_undefined "")
+endif()
 add_library(libbrigade SHARED $<TARGET_OBJECTS:brigade_core_objects>)
 set_target_properties(libbrigade PROPERTIES
   OUTPUT_NAME brigade EXPORT_NAME brigade
@@ -77,7 +83,7 @@ target_include_directories(libbrigade INTERFACE
   $<INSTALL_INTERFACE:include>)
 target_link_libraries(libbrigade PRIVATE
   yaml-cpp ZLIB::ZLIB brigade_xxhash Threads::Threads ${CMAKE_DL_LIBS})
-target_link_options(libbrigade PRIVATE -Wl,--no-undefined -Wl,--as-needed)
+target_link_options(libbrigade PRIVATE ${brigade_no_undefined} -Wl,--as-needed)
 target_compile_features(libbrigade INTERFACE cxx_std_20)
 add_library(Brigade::brigade ALIAS libbrigade)  # what find_package(Brigade) gives
 add_library(brigade_c INTERFACE)  # without what C++ needs
@@ -138,7 +144,7 @@ function(brigade_module)
   set(module brigade_${ARG_NAME})
   add_library(${module} MODULE $<TARGET_OBJECTS:${objects}>)
   target_link_libraries(${module} PRIVATE libbrigade ${ARG_LIBRARIES})
-  target_link_options(${module} PRIVATE -Wl,--no-undefined)
+  target_link_options(${module} PRIVATE ${brigade_no_undefined})
   # A LibTorch with CUDA lies somewhere else where it runs: `./dev package --cuda` finds it there.
   set(remember_libraries ON)
   if(BRIGADE_TORCH STREQUAL "CUDA")
@@ -245,8 +251,6 @@ function(brigade_test)
   list(LENGTH ARG_SOURCES files)
   if(NOT ARG_OPTIMIZED)
     target_compile_options(${target} PRIVATE ${brigade_test_optimization})
-  elseif(brigade_pointer_checks)
-    target_compile_options(${target} PRIVATE -fsanitize=${brigade_pointer_checks})
   endif()
   if(NOT ARG_OPTIMIZED AND NOT ARG_SHARED AND NOT ARG_LIBRARIES)
     target_precompile_headers(${target} REUSE_FROM brigade_test_headers)
@@ -264,7 +268,7 @@ function(brigade_test)
   brigade_test_parts(${target} "${ARG_LABELS}" ${ARG_TIMEOUT} ${ARG_SERIAL})
 endfunction()
 
-# A libFuzzer program, left in fuzz/NAME of the build folder; only in the fuzz preset.
+# A libFuzzer program, left in fuzz/NAME of the build folder; only in the preset asan.
 function(brigade_fuzz)
   cmake_parse_arguments(ARG "" "NAME" "SOURCES;LIBRARIES" ${ARGN})
   set(target ${ARG_NAME}_fuzz)

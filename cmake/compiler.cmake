@@ -32,15 +32,14 @@ if(BRIGADE_SANITIZE)
   add_link_options($<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>)
   if(BRIGADE_SANITIZE MATCHES "undefined")
     add_compile_options(-fno-sanitize-recover=all)
-    # A look at each use of a pointer is a quarter of the time that GCC takes. AddressSanitizer sees
-    # most of what it would find; the fuzzers (clang) and brigade_test(... OPTIMIZED) have it.
-    set(brigade_pointer_checks null,alignment,vptr,object-size)
-    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      add_compile_options(-fno-sanitize=${brigade_pointer_checks})
-    endif()
   endif()
-  if(BRIGADE_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     add_compile_options(-Wno-tsan)  # atomic_thread_fence, inside libraries' headers
+  else()  # GCC defines these itself
+    string(TOUPPER "${BRIGADE_SANITIZE}" sanitizers)
+    if(sanitizers MATCHES "ADDRESS|THREAD")
+      add_compile_definitions(__SANITIZE_${CMAKE_MATCH_0}__=1)
+    endif()
   endif()
 endif()
 

@@ -33,10 +33,10 @@ def main():
 
 
 def sanitizer():
-    """The sanitizer's library of this build, in which processes start slowly; nothing if there is
+    """The sanitizer of this build, in which processes start slowly; nothing if there is
     none."""
     for name in ("asan", "tsan"):
-        if f"lib{name}.so".encode() in PROGRAM.read_bytes():
+        if f"__{name}_init".encode() in PROGRAM.read_bytes():
             return f"lib{name}"
     return None
 
