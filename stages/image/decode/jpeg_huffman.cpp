@@ -110,6 +110,7 @@ JpegHuffman::Symbols JpegHuffman::Table::symbols_in(std::uint32_t look_bits) con
   std::uint8_t* to = piece_.data();
   std::memmove(to, bits_.at, static_cast<std::size_t>(left));
   to += left;
+  piece_begin_ += bits_.at - piece_.data();
   bits_.at = piece_.data();
   std::uint8_t* const full = piece_.data() + kPieceBytes;
   while (to < full && !at_marker_) {
@@ -222,7 +223,18 @@ bool JpegHuffman::overdrawn() const { return bits_.at - bits_.count / 8 > piece_
 [[gnu::always_inline]] inline bool JpegHuffman::decode(j_decompress_ptr jpeg, JBLOCKROW* blocks) {
   const bool keep = blocks != nullptr && column_ >= first_ && column_ <= last_;
   if (++column_ == columns_) column_ = 0;
+  const std::int64_t mcu = mcu_++;
+  if (!keep && mcu < known_) return true;
+  if (at_ != mcu && !go_to(jpeg, mcu)) return false;
+  return read_mcu(jpeg, blocks, keep);
+}
+
+/// The one that comes next.
+[[gnu::always_inline]] inline bool JpegHuffman::read_mcu(j_decompress_ptr jpeg, JBLOCKROW* blocks,
+                                                         bool keep) {
   if (restart_every_ > 0 && restart_in_-- == 0 && !restart(jpeg)) return false;
+  if (positions_ != nullptr && at_ >= known_) note_entry();
+  ++at_;
   if (piece_end_ - bits_.at < kMcuBytesMax && !at_marker_) fetch();
   Bits bits = bits_;  // in registers
   for (int i = 0; i < blocks_; ++i) {
@@ -240,6 +252,80 @@ bool JpegHuffman::overdrawn() const { return bits_.at - bits_.count / 8 > piece_
   if (!overdrawn()) return true;
   warn(jpeg, at_end());
   return false;
+}
+
+/// To an MCU behind the one that comes next: from the last entry before it on.
+[[gnu::noinline]] bool JpegHuffman::go_to(j_decompress_ptr jpeg, std::int64_t mcu) {
+  const std::size_t row = static_cast<std::size_t>(mcu / columns_);
+  const std::size_t entry =
+      std::min(row * entries_per_row_ +
+                   static_cast<std::size_t>(mcu % columns_ / JpegPositions::kEntryEvery),
+               positions_->entries.size() - 1);
+  if (mcu_of(entry) > at_) enter(entry);
+  while (at_ < mcu)
+    if (!read_mcu(jpeg, nullptr, false)) return false;
+  return true;
+}
+
+std::int64_t JpegHuffman::mcu_of(std::size_t entry) const {
+  return static_cast<std::int64_t>(entry / entries_per_row_) * columns_ +
+         static_cast<std::int64_t>(entry % entries_per_row_) * JpegPositions::kEntryEvery;
+}
+
+void JpegHuffman::enter(std::size_t entry) {
+  const JpegEntry& from = positions_->entries[entry];
+  at_ = mcu_of(entry);
+  source_ = scan_ +
+            std::min<std::uint64_t>(from.bits / 8, static_cast<std::uint64_t>(source_end_ - scan_));
+  for (std::size_t i = 0; i < from.last_dc.size(); ++i)
+    last_dc_[i] = static_cast<std::uint32_t>(std::int32_t{from.last_dc[i]});
+  if (restart_every_ > 0) {
+    restart_in_ = restart_every_ - at_ % restart_every_;
+    restart_number_ = static_cast<int>(at_ / restart_every_ % 8);
+  }
+  begin_segment();
+  fetch();
+  bits_.refill();
+  bits_.drop(static_cast<int>(from.bits % 8));
+}
+
+/// Before the MCU that comes next, if its column has an entry that is not known yet.
+[[gnu::noinline]] void JpegHuffman::note_entry() {
+  const std::size_t next = positions_->entries.size();
+  if (mcu_of(next) != at_) return;
+  JpegEntry entry{bits_before(), {}};
+  for (std::size_t i = 0; i < entry.last_dc.size(); ++i) {
+    const auto last_dc = static_cast<std::int32_t>(last_dc_[i]);
+    entry.last_dc[i] = static_cast<std::int16_t>(last_dc);
+    if (entry.last_dc[i] == last_dc) continue;
+    positions_ = nullptr;  // no picture has such values
+    return;
+  }
+  positions_->entries.push_back(entry);
+}
+
+/// Of the file, from the scan's first byte to the next code.
+std::uint64_t JpegHuffman::bits_before() {
+  const std::int64_t bits = 8 * (piece_begin_ + (bits_.at - piece_.data())) - bits_.count;
+  for (std::int64_t left = bits / 8 - mark_at_; left > 0;) {
+    const void* const found = std::memchr(mark_, 0xff, static_cast<std::size_t>(left));
+    const auto* const stop =
+        found != nullptr ? static_cast<const std::uint8_t*>(found) : mark_ + left;
+    left -= stop - mark_;
+    mark_ = stop;
+    if (found == nullptr) break;
+    while (mark_[1] == 0xff) ++mark_;
+    mark_ += 2;
+    --left;
+  }
+  mark_at_ = bits / 8;
+  return 8 * static_cast<std::uint64_t>(mark_ - scan_) + static_cast<std::uint64_t>(bits % 8);
+}
+
+bool JpegHuffman::finish_positions() {
+  if (positions_ == nullptr || damaged_ || at_ <= known_) return false;
+  positions_->known = at_;
+  return true;
 }
 
 int JpegHuffman::at_end() const {
@@ -273,6 +359,8 @@ int JpegHuffman::at_end() const {
 
 void JpegHuffman::begin_segment() {
   at_marker_ = false;
+  mark_ = source_;
+  mark_at_ = piece_begin_ = 0;
   piece_.resize(kPieceBytes + kMcuBytesMax);
   piece_end_ = piece_.data();
   bits_ = {0, 0, piece_.data()};
@@ -314,12 +402,13 @@ bool JpegHuffman::starts_in(jpeg_decompress_struct& jpeg) {
          jpeg.scale_num == jpeg.scale_denom && jpeg_layout_fits();
 }
 
-void JpegHuffman::start(jpeg_decompress_struct& jpeg, std::int64_t first, std::int64_t last) {
-  start(jpeg, find_decode_mcu(jpeg), first, last);
+void JpegHuffman::start(jpeg_decompress_struct& jpeg, std::int64_t first, std::int64_t last,
+                        JpegPositions* positions) {
+  start(jpeg, find_decode_mcu(jpeg), first, last, positions);
 }
 
 void JpegHuffman::start(jpeg_decompress_struct& jpeg, DecodeMcu* instead_of, std::int64_t first,
-                        std::int64_t last) {
+                        std::int64_t last, JpegPositions* positions) {
   for (int i = 0; i < jpeg.comps_in_scan; ++i) {
     const jpeg_component_info& component = *jpeg.cur_comp_info[i];
     dc_[static_cast<std::size_t>(component.dc_tbl_no)].make(
@@ -340,8 +429,12 @@ void JpegHuffman::start(jpeg_decompress_struct& jpeg, DecodeMcu* instead_of, std
   source_ = jpeg.src->next_input_byte;
   source_end_ = source_ + jpeg.src->bytes_in_buffer;
   begin_segment();
-  column_ = 0;
+  scan_ = source_;
+  mcu_ = at_ = column_ = 0;
   columns_ = jpeg.MCUs_per_row;
+  positions_ = jpeg.comps_in_scan <= JpegPositions::kComponentsMax ? positions : nullptr;
+  known_ = positions_ != nullptr ? positions_->known : 0;
+  entries_per_row_ = static_cast<std::size_t>((columns_ - 1) / JpegPositions::kEntryEvery + 1);
   first_ = first;
   last_ = last;
   restart_every_ = restart_in_ = jpeg.restart_interval;

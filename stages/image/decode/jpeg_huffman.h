@@ -25,6 +25,7 @@
 #include <jpeglib.h>
 
 #include "stages/image/decode/jpeg_layout.h"
+#include "stages/image/decode/jpeg_positions.h"
 
 namespace brigade {
 
@@ -36,10 +37,16 @@ class JpegHuffman {
   static bool starts_in(jpeg_decompress_struct& jpeg);
 
   /// Takes over. Values are decoded for the columns [first, last] of minimum coded units (MCU).
-  void start(jpeg_decompress_struct& jpeg, std::int64_t first, std::int64_t last);
+  /// `positions`: of this file, at most three components; the decoder enters it there, and adds
+  /// what it comes to know. Null: there are none.
+  void start(jpeg_decompress_struct& jpeg, std::int64_t first, std::int64_t last,
+             JpegPositions* positions = nullptr);
   /// In place of that function.
   void start(jpeg_decompress_struct& jpeg, DecodeMcu* instead_of, std::int64_t first,
-             std::int64_t last);
+             std::int64_t last, JpegPositions* positions = nullptr);
+  /// After the last row that is read: the positions hold what was read. Whether they grew; not
+  /// where something was damaged.
+  bool finish_positions();
   /// Since start().
   bool has_decoded() const { return bits_.at != piece_.data(); }
 
@@ -98,6 +105,12 @@ class JpegHuffman {
   static boolean decode_mcu_bmi2(j_decompress_ptr jpeg, JBLOCKROW* blocks);
 #endif
   bool decode(j_decompress_ptr jpeg, JBLOCKROW* blocks);
+  bool read_mcu(j_decompress_ptr jpeg, JBLOCKROW* blocks, bool keep);
+  bool go_to(j_decompress_ptr jpeg, std::int64_t mcu);
+  void enter(std::size_t entry);
+  void note_entry();
+  std::uint64_t bits_before();
+  std::int64_t mcu_of(std::size_t entry) const;
   static bool decode_block(Bits& bits, const Table& dc, const Table& ac, std::uint32_t& last_dc,
                            std::int16_t* block);
   static bool pass_block(Bits& bits, const Table& dc, const Table& ac, std::uint32_t& last_dc);
@@ -127,6 +140,18 @@ class JpegHuffman {
   int restart_number_ = 0;
   bool damaged_ = false;
   DecodeMcu decode_mcu_ = decode_mcu;
+
+  // MCUs in the order of the file: that which libjpeg asks for next, and that which comes next in
+  // `bits_`. They differ where known ones are jumped over.
+  std::int64_t mcu_ = 0, at_ = 0;
+  JpegPositions* positions_ = nullptr;
+  std::int64_t known_ = 0;  // of them, when the file began
+  std::size_t entries_per_row_ = 0;
+  const std::uint8_t* scan_ = nullptr;  // the first byte of the file's codes
+  // In a segment between restart markers: bytes of codes before the piece, and a place in the file
+  // with the bytes of codes before it, which follows behind.
+  std::int64_t piece_begin_ = 0, mark_at_ = 0;
+  const std::uint8_t* mark_ = nullptr;
 };
 
 }  // namespace brigade

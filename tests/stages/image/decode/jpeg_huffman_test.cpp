@@ -20,9 +20,9 @@ struct Found {
 
 thread_local std::vector<int>* g_warnings;
 
-/// The columns [x, x + width) of all rows; width 0: all of them.
-Found decode(const std::string& file, bool fast = true, std::int64_t x = 0,
-             std::int64_t width = 0) {
+/// The columns [x, x + width) of the rows from y on; width 0: all of them.
+Found decode(const std::string& file, bool fast = true, std::int64_t x = 0, std::int64_t width = 0,
+             std::int64_t y = 0, std::int64_t height = 0, JpegPositions* positions = nullptr) {
   Found found;
   g_warnings = &found.warnings;
   JpegHuffman huffman(fast);
@@ -43,12 +43,15 @@ Found decode(const std::string& file, bool fast = true, std::int64_t x = 0,
   const int block = (jpeg.num_components == 1 ? 1 : jpeg.max_h_samp_factor) * DCTSIZE;
   const auto first = static_cast<std::int64_t>(left) / block;
   const auto end = static_cast<std::int64_t>(left + jpeg.output_width + block - 1) / block;
-  if (found.took_over) huffman.start(jpeg, first, end - 1);
-  found.picture = blank(jpeg.image_height, jpeg.output_width, jpeg.out_color_components);
-  while (jpeg.output_scanline < jpeg.output_height) {
-    JSAMPROW row = &found.picture.at(jpeg.output_scanline, 0, 0);
+  if (found.took_over) huffman.start(jpeg, first, end - 1, positions);
+  if (height == 0) height = jpeg.image_height - y;
+  found.picture = blank(height, jpeg.output_width, jpeg.out_color_components);
+  if (y > 0) jpeg_skip_scanlines(&jpeg, static_cast<JDIMENSION>(y));
+  for (std::int64_t i = 0; i < height; ++i) {
+    JSAMPROW row = &found.picture.at(i, 0, 0);
     jpeg_read_scanlines(&jpeg, &row, 1);
   }
+  if (positions != nullptr) huffman.finish_positions();
   jpeg_destroy_decompress(&jpeg);
   return found;
 }
@@ -128,6 +131,61 @@ TEST(JpegHuffmanTest, ColumnsThatAreCutOffChangeNothing) {
         EXPECT_EQ(part_of(found.picture, 0, 1, 64, width), part_of(all, 0, x + 1, 64, width)) << x;
       }
     }
+}
+
+/// A file's boxes, one after another, with what the ones before left behind.
+void expect_entries_change_nothing(const std::string& file, const std::string& what) {
+  const Picture all = decode_plainly(file).picture;
+  JpegPositions positions;
+  Philox random(1, 2, 3, 4);
+  const auto below = [&](std::int64_t end) {
+    return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(end)));
+  };
+  for (int box = 0; box < 30; ++box) {
+    const std::int64_t y = below(all.height), height = 1 + below(all.height - y);
+    const std::int64_t x = below(all.width), width = 1 + below(all.width - x);
+    const Found plain = decode(file, true, x, width, y, height);
+    const Found found = decode(file, box % 2 == 0, x, width, y, height, &positions);
+    EXPECT_TRUE(found.warnings.empty()) << what;
+    ASSERT_EQ(found.picture, plain.picture) << what << ", box " << box;
+  }
+  EXPECT_GT(positions.known, 0) << what;
+  decode(file, true, 0, 0, 0, 0, &positions);
+  JpegPositions at_once;
+  decode(file, true, 0, 0, 0, 0, &at_once);
+  EXPECT_EQ(positions.entries, at_once.entries) << what;
+  EXPECT_EQ(decode(file, true, 0, 0, 0, 0, &positions).picture, all) << what;
+}
+
+TEST(JpegHuffmanTest, EntriesChangeNothing) {
+  for (const int restart : {0, 1, 5, 64}) {
+    const std::string what = concat("restart ", restart);
+    expect_entries_change_nothing(write_jpeg(photograph(150, 210), {.restart = restart}), what);
+    expect_entries_change_nothing(write_jpeg(photograph(90, 161, 1), {.restart = restart}), what);
+    expect_entries_change_nothing(write_jpeg(noise(300, 250), {.quality = 98, .restart = restart}),
+                                  what);
+    expect_entries_change_nothing(
+        write_jpeg(photograph(70, 300), {.horizontal = 1, .vertical = 1, .restart = restart}),
+        what);
+  }
+}
+
+/// Else the tests above would show nothing.
+TEST(JpegHuffmanTest, EntriesAreUsed) {
+  const std::string file = write_jpeg(photograph(150, 300));
+  JpegPositions positions;
+  const Found all = decode(file, true, 0, 0, 0, 0, &positions);
+  for (JpegEntry& entry : positions.entries) entry.last_dc[0] ^= 64;
+  const Found part = decode(file, true, 160, 100, 80, 20, &positions);
+  EXPECT_NE(part.picture, decode(file, true, 160, 100, 80, 20).picture);
+}
+
+TEST(JpegHuffmanTest, AnOpenEndIsNoEntry) {
+  const std::string file = write_jpeg(photograph(100, 300));
+  JpegPositions positions;
+  EXPECT_FALSE(
+      decode(file.substr(0, file.size() / 2), true, 0, 0, 0, 0, &positions).warnings.empty());
+  EXPECT_EQ(positions.known, 0);
 }
 
 TEST(JpegHuffmanTest, OtherKindsAreLeftToLibjpeg) {
