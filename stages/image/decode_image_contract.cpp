@@ -161,6 +161,10 @@ Contract<Params> decode_image_contract() {
       .param("targets", &Params::targets,
              "annotations of the upright image that move with it: boxes, keypoints, a decoded mask "
              "(`brigade docs AUGMENTATION`)")
+      .param(
+          "decode_index", &Params::decode_index,
+          "file that keeps where the decoder can enter each JPEG file, so that crops are decoded "
+          "faster from the second epoch on; made if it is missing, shared by all processes")
       .private_bytes("pixels_max",
                      [](const Params& params) {
                        return static_cast<std::uint64_t>(params.pixels_max) *

@@ -48,6 +48,7 @@ struct DecodeImageParams {
   int mask_fill = 0;
   bool geometry = false;
   Targets targets;
+  OutputPath decode_index;
 
   bool ragged() const { return crop == Crop::none && size == 0; }
   bool has_mask() const { return !mask.empty() || !mask_path.empty(); }

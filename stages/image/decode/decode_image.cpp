@@ -6,12 +6,15 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <brigade/module.h>
 #include <brigade/text.h>
 #include "base/units.h"
+#include "stages/image/decode/decode_index.h"
 #include "stages/image/decode/exif.h"
 #include "stages/image/decode/file_bytes.h"
 #include "stages/image/decode/image_reader.h"
@@ -40,6 +43,7 @@ class DecodeImage : public Stage {
   ImageReader& reader_of(std::string_view bytes);
   Result<void> decode(const Inputs& in, Outputs& out);
   Result<ImageHeader> open(std::string_view bytes, ImageReader& reader);
+  void say_not_added();
   void say_left_out(int channels);
   void give_back();
   Result<Pixels> read_upright(ImageReader& reader, const ImageHeader& header, const Cut& cut);
@@ -53,6 +57,7 @@ class DecodeImage : public Stage {
   ImageSource source_ = ImageSource::path;
   std::string name_;  // of the image in hand, for messages
   std::string file_;
+  std::optional<DecodeIndex> index_;  // before the reader that uses it
   FileBytes file_bytes_;
   FileBytes mask_file_;
   std::unique_ptr<ImageReader> jpeg_;
@@ -63,7 +68,8 @@ class DecodeImage : public Stage {
   AxisWeights columns_;
   PictureBytes upright_;
   Resampler resampler_;
-  Reporter* reporter_ = nullptr;  // until this replica has said that channels are left out
+  Reporter* reporter_ = nullptr;
+  bool said_left_out_ = false;  // by this replica
 };
 
 Result<void> DecodeImage::open(const OpenContext& context) {
@@ -71,6 +77,10 @@ Result<void> DecodeImage::open(const OpenContext& context) {
   targets_ = make_targets(params_.targets);
   BRIGADE_ASSIGN(source_, image_source(context.inputs));
   reporter_ = context.reporter;
+  if (params_.decode_index.path.empty()) return {};
+  auto index = DecodeIndex::open(params_.decode_index.path);
+  if (!index) return index.error().within("decode_index");
+  index_ = std::move(*index);
   return {};
 }
 
@@ -116,7 +126,7 @@ Result<std::string_view> DecodeImage::bytes_of(const Inputs& in) {
 /// By what the bytes say, not by the file's name: photographs called .JPEG that are PNG exist.
 ImageReader& DecodeImage::reader_of(std::string_view bytes) {
   if (is_jpeg(bytes)) {
-    if (!jpeg_) jpeg_ = make_jpeg_reader();
+    if (!jpeg_) jpeg_ = make_jpeg_reader(index_ ? &*index_ : nullptr);
     return *jpeg_;
   }
   if (is_png(bytes)) {
@@ -161,6 +171,7 @@ Result<void> DecodeImage::decode(const Inputs& in, Outputs& out) {
   rows_.prepare(cut.rows.resize(), antialias);
   columns_.prepare(cut.columns.resize(), antialias);
   BRIGADE_ASSIGN(const Pixels pixels, read_upright(reader, header, cut));
+  if (index_) say_not_added();
   if (cut.flip) columns_.mirror();
   const AxisCut& columns = cut.columns;
   const std::int64_t left = cut.flip ? columns.out - columns.pad - columns.count : columns.pad;
@@ -173,14 +184,22 @@ Result<void> DecodeImage::decode(const Inputs& in, Outputs& out) {
   return decode_mask(cut, whole, in, out);
 }
 
+void DecodeImage::say_not_added() {
+  const auto failure = index_->take_failure();
+  if (failure && reporter_ != nullptr)
+    reporter_->log_once("decode_index",
+                        concat("decode_index: ", failure->message,
+                               "; the images are the same, new ones are decoded as without it"));
+}
+
 void DecodeImage::say_left_out(int channels) {
-  if (reporter_ != nullptr)
+  if (!said_left_out_ && reporter_ != nullptr)
     reporter_->log_once(
         "channels",
         concat(name_, " has ", channels, channels == 1 ? " channel" : " channels",
                " besides its colors and alpha, and the output omits them; write `channels: all` to "
                "read them. This message is not repeated for other files"));
-  reporter_ = nullptr;
+  said_left_out_ = true;
 }
 
 Result<void> DecodeImage::move_targets(const Cut& cut, const Box& picture, const Inputs& in,

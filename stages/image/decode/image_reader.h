@@ -20,6 +20,8 @@
 
 namespace brigade {
 
+class DecodeIndex;
+
 /// Which channels of an image are read.
 enum class Channels : std::uint8_t {
   rgb,    ///< three: gray is spread, alpha left out, CMYK converted
@@ -67,8 +69,10 @@ class ImageReader {
 };
 
 /// Baseline and progressive JPEG, by libjpeg-turbo. Decodes the rows and columns of the box and a
-/// margin around it, so that the pixels are those of a full decode.
-std::unique_ptr<ImageReader> make_jpeg_reader();
+/// margin around it, so that the pixels are those of a full decode. `index`: where to enter
+/// baseline files, kept up to date; the pixels are the same. It must outlive the reader. Null:
+/// none.
+std::unique_ptr<ImageReader> make_jpeg_reader(DecodeIndex* index = nullptr);
 /// PNG of any kind, by libpng.
 std::unique_ptr<ImageReader> make_png_reader();
 /// Of PNG files with a number for each pixel: gray levels of at most 8 bits, or the numbers of a

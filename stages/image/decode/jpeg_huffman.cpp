@@ -22,6 +22,7 @@ constexpr std::ptrdiff_t kPieceBytes = 16 << 10;
 // Ten blocks of codes of the longest kind, and what a refill reads ahead.
 constexpr std::ptrdiff_t kMcuBytesMax = D_MAX_BLOCKS_IN_MCU * DCTSIZE2 * kSymbolBitsMax / 8 + 16;
 static_assert(kMcuBytesMax < kPieceBytes);
+constexpr std::int64_t kNever = -1;
 constexpr int kRunOfZeros = 15;  // with no value: sixteen zeros; any other run ends the block
 
 /// The value whose bits come next: of `bits` bits, those with a first bit of 0 are negative.
@@ -233,7 +234,7 @@ bool JpegHuffman::overdrawn() const { return bits_.at - bits_.count / 8 > piece_
 [[gnu::always_inline]] inline bool JpegHuffman::read_mcu(j_decompress_ptr jpeg, JBLOCKROW* blocks,
                                                          bool keep) {
   if (restart_every_ > 0 && restart_in_-- == 0 && !restart(jpeg)) return false;
-  if (positions_ != nullptr && at_ >= known_) note_entry();
+  if (at_ == note_at_) note_entry();
   ++at_;
   if (piece_end_ - bits_.at < kMcuBytesMax && !at_marker_) fetch();
   Bits bits = bits_;  // in registers
@@ -272,6 +273,13 @@ std::int64_t JpegHuffman::mcu_of(std::size_t entry) const {
          static_cast<std::int64_t>(entry % entries_per_row_) * JpegPositions::kEntryEvery;
 }
 
+/// Those of the first MCUs.
+std::size_t JpegHuffman::entries_before(std::int64_t mcus) const {
+  constexpr std::int64_t kEvery = JpegPositions::kEntryEvery;
+  return static_cast<std::size_t>(mcus / columns_) * entries_per_row_ +
+         static_cast<std::size_t>((mcus % columns_ + kEvery - 1) / kEvery);
+}
+
 void JpegHuffman::enter(std::size_t entry) {
   const JpegEntry& from = positions_->entries[entry];
   at_ = mcu_of(entry);
@@ -289,19 +297,19 @@ void JpegHuffman::enter(std::size_t entry) {
   bits_.drop(static_cast<int>(from.bits % 8));
 }
 
-/// Before the MCU that comes next, if its column has an entry that is not known yet.
+/// Before the MCU that comes next, which is the first without an entry.
 [[gnu::noinline]] void JpegHuffman::note_entry() {
-  const std::size_t next = positions_->entries.size();
-  if (mcu_of(next) != at_) return;
   JpegEntry entry{bits_before(), {}};
   for (std::size_t i = 0; i < entry.last_dc.size(); ++i) {
     const auto last_dc = static_cast<std::int32_t>(last_dc_[i]);
     entry.last_dc[i] = static_cast<std::int16_t>(last_dc);
     if (entry.last_dc[i] == last_dc) continue;
     positions_ = nullptr;  // no picture has such values
+    note_at_ = kNever;
     return;
   }
   positions_->entries.push_back(entry);
+  note_at_ = mcu_of(positions_->entries.size());
 }
 
 /// Of the file, from the scan's first byte to the next code.
@@ -432,9 +440,6 @@ void JpegHuffman::start(jpeg_decompress_struct& jpeg, DecodeMcu* instead_of, std
   scan_ = source_;
   mcu_ = at_ = column_ = 0;
   columns_ = jpeg.MCUs_per_row;
-  positions_ = jpeg.comps_in_scan <= JpegPositions::kComponentsMax ? positions : nullptr;
-  known_ = positions_ != nullptr ? positions_->known : 0;
-  entries_per_row_ = static_cast<std::size_t>((columns_ - 1) / JpegPositions::kEntryEvery + 1);
   first_ = first;
   last_ = last;
   restart_every_ = restart_in_ = jpeg.restart_interval;
@@ -442,6 +447,16 @@ void JpegHuffman::start(jpeg_decompress_struct& jpeg, DecodeMcu* instead_of, std
   damaged_ = false;
   jpeg.client_data = this;
   *instead_of = decode_mcu_;
+  entries_per_row_ = static_cast<std::size_t>((columns_ - 1) / JpegPositions::kEntryEvery + 1);
+  positions_ = jpeg.comps_in_scan <= JpegPositions::kComponentsMax ? positions : nullptr;
+  known_ = 0;
+  note_at_ = kNever;
+  if (positions_ == nullptr) return;
+  if (positions_->entries.size() != entries_before(positions_->known)) *positions_ = {};
+  known_ = positions_->known;
+  // Memory now: a failure could not pass through libjpeg.
+  positions_->entries.reserve(entries_per_row_ * jpeg.MCU_rows_in_scan);
+  note_at_ = mcu_of(positions_->entries.size());
 }
 
 }  // namespace brigade

@@ -111,6 +111,7 @@ class JpegHuffman {
   void note_entry();
   std::uint64_t bits_before();
   std::int64_t mcu_of(std::size_t entry) const;
+  std::size_t entries_before(std::int64_t mcus) const;
   static bool decode_block(Bits& bits, const Table& dc, const Table& ac, std::uint32_t& last_dc,
                            std::int16_t* block);
   static bool pass_block(Bits& bits, const Table& dc, const Table& ac, std::uint32_t& last_dc);
@@ -145,7 +146,8 @@ class JpegHuffman {
   // `bits_`. They differ where known ones are jumped over.
   std::int64_t mcu_ = 0, at_ = 0;
   JpegPositions* positions_ = nullptr;
-  std::int64_t known_ = 0;  // of them, when the file began
+  std::int64_t known_ = 0;     // of them, when the file began
+  std::int64_t note_at_ = -1;  // the first MCU that should have an entry and has none
   std::size_t entries_per_row_ = 0;
   const std::uint8_t* scan_ = nullptr;  // the first byte of the file's codes
   // In a segment between restart markers: bytes of codes before the piece, and a place in the file

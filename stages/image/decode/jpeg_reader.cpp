@@ -8,6 +8,7 @@
 #include <jerror.h>
 
 #include <brigade/text.h>
+#include "stages/image/decode/decode_index.h"
 #include "stages/image/decode/exif.h"
 #include "stages/image/decode/image_reader.h"
 #include "stages/image/decode/jpeg_huffman.h"
@@ -23,6 +24,8 @@ constexpr int kTooManyScans = -1;  // among libjpeg's own codes
 // Blocks of chroma around a box: upsampling looks at one, and where scans have left out the last
 // bits of coefficients, libjpeg guesses them from two more.
 constexpr std::int64_t kMarginBlocks = 1, kSmoothMarginBlocks = 3;
+/// What is added to an index is so much of what it did not know of the image: a third.
+constexpr std::int64_t kShareToAdd = 3;
 /// Less than the 512 from which on libjpeg-turbo takes its fast Huffman decoder (jdhuff.c).
 constexpr std::size_t kCarefulBytes = 256;
 
@@ -96,7 +99,7 @@ boolean give_piece(j_decompress_ptr jpeg) {
 
 class JpegReader : public ImageReader {
  public:
-  JpegReader() {
+  explicit JpegReader(DecodeIndex* index) : index_(index) {
     jpeg_.err = jpeg_std_error(&errors_.manager);
     errors_.manager.error_exit = fail;
     errors_.manager.emit_message = warn;
@@ -119,6 +122,7 @@ class JpegReader : public ImageReader {
       return Error{concat("the JPEG data ends too early: ", bytes.size(), " bytes cannot hold ",
                           jpeg_.image_width, " x ", jpeg_.image_height, " pixels")};
     stored_ = channels == Channels::stored;
+    bytes_ = bytes;
     return ImageHeader{jpeg_.image_height, jpeg_.image_width, jpeg_orientation(bytes), 0,
                        stored_ ? jpeg_.num_components : kChannels};
   }
@@ -128,11 +132,19 @@ class JpegReader : public ImageReader {
     const bool gray = stored_ && jpeg_.num_components == 1;
     const int channels = stored_ ? jpeg_.num_components : kChannels;
     jpeg_.out_color_space = four_colors ? JCS_CMYK : gray ? JCS_GRAYSCALE : JCS_RGB;
+    const bool indexed = index_ != nullptr && !jpeg_.progressive_mode && !jpeg_.arith_code;
+    const DecodeIndex::Key key = indexed ? DecodeIndex::key_of(bytes_) : DecodeIndex::Key();
+    if (indexed) positions_ = index_->find(key);
+    const std::int64_t known = positions_.known;
     Window window;
-    if (!guarded([&] { window = start(box); })) return broken();
+    if (!guarded([&] { window = start(box, indexed ? &positions_ : nullptr); })) return broken();
+    const std::int64_t mcus = std::int64_t{jpeg_.MCUs_per_row} * jpeg_.MCU_rows_in_scan;
     window.stride = window.width * (four_colors ? 4 : channels);
     window.pixels = pixels_.at_least(static_cast<std::size_t>(window.stride * window.rows));
     if (!guarded([&] { read_rows(window); }) || errors_.damaged) return broken();
+    if (indexed && huffman_.finish_positions() &&
+        (positions_.known - known) * kShareToAdd >= mcus - known)
+      index_->add(key, positions_);
     if (four_colors) stored_ ? to_inks(window) : to_rgb(window);
     const std::uint8_t* const first =
         window.pixels + (box.y - window.y) * window.stride + (box.x - window.x) * channels;
@@ -215,7 +227,7 @@ class JpegReader : public ImageReader {
     return false;
   }
 
-  Window start(const Box& box) {
+  Window start(const Box& box, JpegPositions* positions) {
     if (jpeg_has_multiple_scans(&jpeg_)) prepare_scans();
     jpeg_start_decompress(&jpeg_);
     const bool one_component = jpeg_.num_components == 1;  // its blocks stand alone
@@ -236,7 +248,7 @@ class JpegReader : public ImageReader {
     window.rows = box.y + box.height - window.y;
     if (JpegHuffman::starts_in(jpeg_))
       huffman_.start(jpeg_, window.x / block_width,
-                     (window.x + window.width + block_width - 1) / block_width - 1);
+                     (window.x + window.width + block_width - 1) / block_width - 1, positions);
     if (window.y > 0) jpeg_skip_scanlines(&jpeg_, static_cast<JDIMENSION>(window.y));
     return window;
   }
@@ -274,6 +286,9 @@ class JpegReader : public ImageReader {
     }
   }
 
+  DecodeIndex* const index_;
+  std::string_view bytes_;  // of the file in hand
+  JpegPositions positions_;
   bool stored_ = false;
   JpegErrors errors_{};
   JpegProgress progress_{};
@@ -287,6 +302,8 @@ class JpegReader : public ImageReader {
 
 bool is_jpeg(std::string_view bytes) { return bytes.starts_with("\xff\xd8\xff"); }
 
-std::unique_ptr<ImageReader> make_jpeg_reader() { return std::make_unique<JpegReader>(); }
+std::unique_ptr<ImageReader> make_jpeg_reader(DecodeIndex* index) {
+  return std::make_unique<JpegReader>(index);
+}
 
 }  // namespace brigade
