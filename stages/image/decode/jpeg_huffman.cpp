@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include <jerror.h>
 
@@ -113,7 +114,7 @@ JpegHuffman::Symbols JpegHuffman::Table::symbols_in(std::uint32_t look_bits) con
   to += left;
   piece_begin_ += bits_.at - piece_.data();
   bits_.at = piece_.data();
-  std::uint8_t* const full = piece_.data() + kPieceBytes;
+  std::uint8_t* const full = piece_.data() + std::exchange(piece_want_, kPieceBytes);
   while (to < full && !at_marker_) {
     const auto size = static_cast<std::size_t>(std::min(full - to, source_end_ - source_));
     const void* const found = size > 0 ? std::memchr(source_, 0xff, size) : nullptr;
@@ -292,6 +293,13 @@ void JpegHuffman::enter(std::size_t entry) {
     restart_number_ = static_cast<int>(at_ / restart_every_ % 8);
   }
   begin_segment();
+  // No more than up to the entry behind the columns that are needed.
+  const std::size_t stop = entries_before(at_ - at_ % columns_ + last_ + 1);
+  if (stop < positions_->entries.size()) {
+    const std::uint64_t end = positions_->entries[stop].bits;
+    const std::uint64_t bytes = end > from.bits ? (end - from.bits) / 8 : 0;
+    piece_want_ = std::min(static_cast<std::ptrdiff_t>(bytes), kPieceBytes - kMcuBytesMax) + kMcuBytesMax;
+  }
   fetch();
   bits_.refill();
   bits_.drop(static_cast<int>(from.bits % 8));
@@ -371,6 +379,7 @@ void JpegHuffman::begin_segment() {
   mark_at_ = piece_begin_ = 0;
   piece_.resize(kPieceBytes + kMcuBytesMax);
   piece_end_ = piece_.data();
+  piece_want_ = kPieceBytes;
   bits_ = {0, 0, piece_.data()};
 }
 

@@ -129,6 +129,7 @@ class JpegHuffman {
   const std::uint8_t* source_end_ = nullptr;
   std::vector<std::uint8_t> piece_;
   const std::uint8_t* piece_end_ = nullptr;
+  std::ptrdiff_t piece_want_ = 0;  // bytes of codes that the next fetch() brings
   bool at_marker_ = false;  ///< or at the end of the file: the piece is the last one
   Bits bits_;
   std::array<Table, NUM_HUFF_TBLS> dc_, ac_;
