@@ -13,6 +13,7 @@ constexpr std::int64_t kPathBytes = 4096;
 constexpr std::int64_t kEncodedBytesMax = 64 << 20;
 constexpr double kSideMax = 16384;
 constexpr double kPixelsMax = 1 << 28;
+constexpr double kGapMax = 16;
 constexpr double kRatioMin = 0.01;
 constexpr double kRatioMax = 100;
 
@@ -38,6 +39,8 @@ Result<void> check_params(const Params& params) {
   BRIGADE_TRY(check_range("ratio", params.ratio));
   if (params.size == 0 && params.crop != Params::Crop::none)
     return Error{"size: 0 keeps the image's own size and needs `crop: none`"};
+  if (params.reducing_gap != Params().reducing_gap && params.quality != Params::Quality::reduced)
+    return Error{"reducing_gap has no effect without `quality: reduced`; omit it"};
   if (params.resize > 0 && params.crop == Params::Crop::random_resized)
     return Error{"resize has no effect with `crop: random_resized`; omit it"};
   if (params.resize > 0 && params.crop == Params::Crop::none && params.size > 0)
@@ -138,8 +141,14 @@ Contract<Params> decode_image_contract() {
              "limits of the random part's width / height")
       .param("flip", &Params::flip, 0, 1, "probability of mirroring left to right")
       .choice("quality", &Params::quality,
-              {{"antialias", Params::Quality::antialias}, {"bilinear", Params::Quality::bilinear}},
-              "how to shrink: use every pixel (as Pillow does), or only the nearest two by two")
+              {{"antialias", Params::Quality::antialias},
+               {"bilinear", Params::Quality::bilinear},
+               {"reduced", Params::Quality::reduced}},
+              "how to shrink: use every pixel (as Pillow does); only the nearest two by two; or "
+              "decode a JPEG file at 1/2, 1/4 or 1/8 of its size, and use every pixel of that")
+      .param("reducing_gap", &Params::reducing_gap, 1, kGapMax,
+             "with quality reduced: at least so many decoded pixels per output pixel and axis "
+             "(Pillow's reducing_gap)")
       .param("channels", &Params::channels, 1, kPictureChannelsMax,
              "channels of the output: 3 is RGB; another number keeps all channels and needs files "
              "with exactly that number; `all`: as many as each file has")

@@ -31,7 +31,7 @@ constexpr ParamType param_type_of<ChannelCount>() {
 
 struct DecodeImageParams {
   enum class Crop : std::uint8_t { random_resized, center, none };
-  enum class Quality : std::uint8_t { antialias, bilinear };
+  enum class Quality : std::uint8_t { antialias, bilinear, reduced };
 
   Crop crop = Crop::random_resized;
   std::int64_t size = 224;
@@ -40,6 +40,7 @@ struct DecodeImageParams {
   std::vector<double> ratio = {0.75, 4.0 / 3};
   double flip = 0;
   Quality quality = Quality::antialias;
+  double reducing_gap = 3;
   ChannelCount channels;
   std::int64_t side_max = 4096;
   std::int64_t pixels_max = std::int64_t{64} << 20;

@@ -46,6 +46,7 @@ class DecodeImage : public Stage {
   void say_not_added();
   void say_left_out(int channels);
   void give_back();
+  int reduction_of(const Cut& cut) const;
   Result<Pixels> read_upright(ImageReader& reader, const ImageHeader& header, const Cut& cut);
   Result<std::uint8_t*> output(const Cut& cut, std::int64_t channels, Outputs& out);
   Result<void> move_targets(const Cut& cut, const Box& picture, const Inputs& in, Outputs& out);
@@ -167,9 +168,6 @@ Result<void> DecodeImage::decode(const Inputs& in, Outputs& out) {
   const Cut cut = choose_cut(params_, whole.height, whole.width, random);
   BRIGADE_ASSIGN(std::uint8_t* const image, output(cut, header.channels, out));
 
-  const bool antialias = params_.quality == DecodeImageParams::Quality::antialias;
-  rows_.prepare(cut.rows.resize(), antialias);
-  columns_.prepare(cut.columns.resize(), antialias);
   BRIGADE_ASSIGN(const Pixels pixels, read_upright(reader, header, cut));
   if (index_) say_not_added();
   if (cut.flip) columns_.mirror();
@@ -257,12 +255,35 @@ Result<void> DecodeImage::decode_mask(const Cut& cut, const Box& picture, const 
   return {};
 }
 
+/// By how much the image may be shrunk while it is decoded, as Pillow's Image.draft decides it.
+int DecodeImage::reduction_of(const Cut& cut) const {
+  if (params_.quality != DecodeImageParams::Quality::reduced) return 1;
+  const auto most = [&](const AxisCut& axis) {
+    return static_cast<double>(axis.size) /
+           (static_cast<double>(axis.resized) * params_.reducing_gap);
+  };
+  return static_cast<int>(std::max(std::min(most(cut.rows), most(cut.columns)), 1.0));
+}
+
+/// Also prepares the weights of both axes.
 Result<Pixels> DecodeImage::read_upright(ImageReader& reader, const ImageHeader& header,
                                          const Cut& cut) {
-  const Box upright{
-      cut.rows.begin + rows_.first_needed(), cut.columns.begin + columns_.first_needed(),
-      rows_.end_needed() - rows_.first_needed(), columns_.end_needed() - columns_.first_needed()};
-  const Box stored = stored_box(upright, header.orientation, header.height, header.width);
+  const int reduction = reader.reduce(reduction_of(cut));
+  const std::int64_t height = shrunk_side(header.height, reduction);
+  const std::int64_t width = shrunk_side(header.width, reduction);
+  const bool swapped = swaps_sides(header.orientation);
+  const Box corner = stored_box({0, 0, 1, 1}, header.orientation, height, width);
+  const AxisRead rows = read_of(cut.rows, swapped ? header.width : header.height, reduction,
+                                (swapped ? corner.x : corner.y) > 0);
+  const AxisRead columns = read_of(cut.columns, swapped ? header.height : header.width, reduction,
+                                   (swapped ? corner.y : corner.x) > 0);
+  const bool antialias = params_.quality != DecodeImageParams::Quality::bilinear;
+  rows_.prepare(rows.resize, antialias);
+  columns_.prepare(columns.resize, antialias);
+  const Box upright{rows.begin + rows_.first_needed(), columns.begin + columns_.first_needed(),
+                    rows_.end_needed() - rows_.first_needed(),
+                    columns_.end_needed() - columns_.first_needed()};
+  const Box stored = stored_box(upright, header.orientation, height, width);
   BRIGADE_ASSIGN(const Pixels pixels, reader.read(stored));
   if (header.orientation == 1) return pixels;
   return turn_upright(pixels, header.orientation, upright_);

@@ -298,7 +298,8 @@ void JpegHuffman::enter(std::size_t entry) {
   if (stop < positions_->entries.size()) {
     const std::uint64_t end = positions_->entries[stop].bits;
     const std::uint64_t bytes = end > from.bits ? (end - from.bits) / 8 : 0;
-    piece_want_ = std::min(static_cast<std::ptrdiff_t>(bytes), kPieceBytes - kMcuBytesMax) + kMcuBytesMax;
+    piece_want_ =
+        std::min(static_cast<std::ptrdiff_t>(bytes), kPieceBytes - kMcuBytesMax) + kMcuBytesMax;
   }
   fetch();
   bits_.refill();
@@ -416,7 +417,7 @@ JpegHuffman::JpegHuffman([[maybe_unused]] bool fast) {
 bool JpegHuffman::starts_in(jpeg_decompress_struct& jpeg) {
   return !jpeg.progressive_mode && !jpeg.arith_code && jpeg.data_precision == 8 &&
          !jpeg_has_multiple_scans(&jpeg) && jpeg.comps_in_scan == jpeg.num_components &&
-         jpeg.scale_num == jpeg.scale_denom && jpeg_layout_fits();
+         jpeg_layout_fits();
 }
 
 void JpegHuffman::start(jpeg_decompress_struct& jpeg, std::int64_t first, std::int64_t last,

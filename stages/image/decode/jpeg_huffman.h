@@ -130,7 +130,7 @@ class JpegHuffman {
   std::vector<std::uint8_t> piece_;
   const std::uint8_t* piece_end_ = nullptr;
   std::ptrdiff_t piece_want_ = 0;  // bytes of codes that the next fetch() brings
-  bool at_marker_ = false;  ///< or at the end of the file: the piece is the last one
+  bool at_marker_ = false;         ///< or at the end of the file: the piece is the last one
   Bits bits_;
   std::array<Table, NUM_HUFF_TBLS> dc_, ac_;
   std::array<const Table*, D_MAX_BLOCKS_IN_MCU> block_dc_{}, block_ac_{};

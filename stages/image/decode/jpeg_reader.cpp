@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <csetjmp>
 #include <cstdio>  // jpeglib.h needs FILE, which it does not include
 #include <string>
@@ -20,6 +21,7 @@ namespace {
 constexpr int kChannels = 3;
 constexpr JDIMENSION kRowsAtOnce = 16;
 constexpr int kLosslessFrame = 0xc3;
+constexpr int kReductionMax = 8;   // then a block is a pixel
 constexpr int kTooManyScans = -1;  // among libjpeg's own codes
 // Blocks of chroma around a box: upsampling looks at one, and where scans have left out the last
 // bits of coefficients, libjpeg guesses them from two more.
@@ -123,8 +125,14 @@ class JpegReader : public ImageReader {
                           jpeg_.image_width, " x ", jpeg_.image_height, " pixels")};
     stored_ = channels == Channels::stored;
     bytes_ = bytes;
+    reduction_ = 1;
     return ImageHeader{jpeg_.image_height, jpeg_.image_width, jpeg_orientation(bytes), 0,
                        stored_ ? jpeg_.num_components : kChannels};
+  }
+
+  int reduce(int most) override {
+    reduction_ = std::bit_floor(static_cast<unsigned>(std::clamp(most, 1, kReductionMax)));
+    return static_cast<int>(reduction_);
   }
 
   Result<Pixels> read(const Box& box) override {
@@ -229,16 +237,18 @@ class JpegReader : public ImageReader {
 
   Window start(const Box& box, JpegPositions* positions) {
     if (jpeg_has_multiple_scans(&jpeg_)) prepare_scans();
+    jpeg_.scale_num = 1;
+    jpeg_.scale_denom = reduction_;
     jpeg_start_decompress(&jpeg_);
     const bool one_component = jpeg_.num_components == 1;  // its blocks stand alone
-    const auto block_height = static_cast<std::int64_t>(jpeg_.max_v_samp_factor) * DCTSIZE;
-    const auto block_width =
-        static_cast<std::int64_t>(one_component ? 1 : jpeg_.max_h_samp_factor) * DCTSIZE;
+    const std::int64_t block_side = DCTSIZE / reduction_;
+    const std::int64_t block_height = jpeg_.max_v_samp_factor * block_side;
+    const std::int64_t block_width = (one_component ? 1 : jpeg_.max_h_samp_factor) * block_side;
     Window window;
     const std::int64_t margin = (smooths() ? kSmoothMarginBlocks : kMarginBlocks) * block_width;
     const std::int64_t left = std::max<std::int64_t>(box.x - margin, 0);
     const std::int64_t right =
-        std::min<std::int64_t>(box.x + box.width + margin, jpeg_.image_width);
+        std::min<std::int64_t>(box.x + box.width + margin, jpeg_.output_width);
     JDIMENSION x = static_cast<JDIMENSION>(left);
     JDIMENSION width = static_cast<JDIMENSION>(right - left);
     if (width < jpeg_.output_width) jpeg_crop_scanline(&jpeg_, &x, &width);
@@ -290,6 +300,7 @@ class JpegReader : public ImageReader {
   std::string_view bytes_;  // of the file in hand
   JpegPositions positions_;
   bool stored_ = false;
+  unsigned reduction_ = 1;
   JpegErrors errors_{};
   JpegProgress progress_{};
   JpegPieces pieces_;

@@ -90,6 +90,20 @@ Cut choose_cut(const DecodeImageParams& params, std::int64_t height, std::int64_
   return cut;
 }
 
+AxisRead read_of(const AxisCut& cut, std::int64_t side, int reduction, bool reversed) {
+  if (reduction == 1) return {cut.begin, cut.resize()};
+  const auto shrunk = [&](std::int64_t pixels) { return static_cast<double>(pixels) / reduction; };
+  const std::int64_t end = shrunk_side(side, reduction);
+  const double lead = reversed ? static_cast<double>(end) - shrunk(side) : 0;
+  const double from = lead + shrunk(cut.begin);
+  const double length = shrunk(cut.size);
+  const auto first = static_cast<std::int64_t>(from);
+  const auto behind = std::min(static_cast<std::int64_t>(std::ceil(from + length)), end);
+  return {first,
+          {behind - first, cut.resized, cut.first, cut.count, from - static_cast<double>(first),
+           length}};
+}
+
 PlaceMatrix matrix_of(const Cut& cut) {
   const auto factor = [](const AxisCut& axis) {
     return static_cast<double>(axis.resized) / static_cast<double>(axis.size);

@@ -37,6 +37,21 @@ struct AxisCut {
   AxisResize resize() const { return {size, resized, first, count}; }
 };
 
+/// What is read of an axis: pixels of the image as it is read, from `begin` on.
+struct AxisRead {
+  std::int64_t begin = 0;
+  AxisResize resize;
+};
+
+/// What a side becomes of an image that is read at 1 / `reduction` of its size.
+constexpr std::int64_t shrunk_side(std::int64_t side, int reduction) {
+  return (side + reduction - 1) / reduction;
+}
+
+/// Of an axis of `side` pixels. Where the image is read at 1 / `reduction` of its size, its last
+/// pixel covers less than the others, or, where they are stored in reverse (`reversed`), its first.
+BRIGADE_API AxisRead read_of(const AxisCut& cut, std::int64_t side, int reduction, bool reversed);
+
 struct Cut {
   AxisCut rows;
   AxisCut columns;

@@ -60,9 +60,10 @@ void add_any_columns(const std::int16_t* row, const AxisWeights& columns, std::i
 
 void AxisWeights::prepare(const AxisResize& resize, bool antialias) {
   BRIGADE_CHECK(resize.in > 0 && resize.resized > 0 && resize.count > 0, resize.in, resize.resized);
-  const double scale = static_cast<double>(resize.in) / static_cast<double>(resize.resized);
+  const double length = resize.length > 0 ? resize.length : static_cast<double>(resize.in);
+  const double scale = length / static_cast<double>(resize.resized);
   const double width = antialias ? std::max(scale, 1.0) : 1.0;
-  copies_ = resize.in == resize.resized;
+  copies_ = resize.length == 0 && resize.in == resize.resized;
   // An open interval of twice the width holds at most so many pixel centres.
   taps_ = copies_
               ? 1
@@ -70,7 +71,7 @@ void AxisWeights::prepare(const AxisResize& resize, bool antialias) {
   firsts_.resize(static_cast<std::size_t>(resize.count));
   weights_.resize(static_cast<std::size_t>(resize.count * taps_));
   for (std::int64_t i = 0; i < resize.count; ++i) {
-    const double center = (static_cast<double>(resize.first + i) + 0.5) * scale;
+    const double center = resize.begin + (static_cast<double>(resize.first + i) + 0.5) * scale;
     set_weights(i, resize.in, center, width);
   }
   first_needed_ = *std::min_element(firsts_.begin(), firsts_.end());

@@ -35,12 +35,14 @@ struct Pixels {
 };
 
 /// What an axis of `in` pixels becomes: `resized` pixels, of which `count` from `first` on are
-/// made.
+/// made. Of an image that was shrunk while it was read, a part begins and ends inside a pixel.
 struct AxisResize {
   std::int64_t in = 0;
   std::int64_t resized = 0;
   std::int64_t first = 0;
   std::int64_t count = 0;
+  double begin = 0;   ///< in the first pixel
+  double length = 0;  ///< from there on; 0: all pixels
 };
 
 /// For each output pixel of an axis, its weights and the first input pixel they belong to.

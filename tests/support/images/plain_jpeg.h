@@ -47,8 +47,9 @@ struct JpegInPieces {
   decltype(jpeg_source_mgr::fill_input_buffer) at_end;
 };
 
-/// A file with errors, rather than warnings, ends the test.
-inline PlainJpeg decode_plainly(const std::string& file) {
+/// At 1 / `reduction` of its size: 1, 2, 4 or 8. A file with errors, rather than warnings, ends the
+/// test.
+inline PlainJpeg decode_plainly(const std::string& file, unsigned reduction = 1) {
   jpeg_decompress_struct jpeg{};
   jpeg_error_mgr errors;
   jpeg.err = jpeg_std_error(&errors);
@@ -58,8 +59,9 @@ inline PlainJpeg decode_plainly(const std::string& file) {
   JpegInPieces pieces(jpeg);
   jpeg_read_header(&jpeg, TRUE);
   if (jpeg.num_components != 4) jpeg.out_color_space = JCS_RGB;
+  jpeg.scale_denom = reduction;
   jpeg_start_decompress(&jpeg);
-  PlainJpeg out{blank(jpeg.image_height, jpeg.image_width, jpeg.out_color_components)};
+  PlainJpeg out{blank(jpeg.output_height, jpeg.output_width, jpeg.out_color_components)};
   while (jpeg.output_scanline < jpeg.output_height) {
     JSAMPROW row = &out.picture.at(jpeg.output_scanline, 0, 0);
     jpeg_read_scanlines(&jpeg, &row, 1);

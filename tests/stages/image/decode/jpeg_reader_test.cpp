@@ -11,10 +11,21 @@ class JpegReaderTest : public ReaderTest {
  protected:
   JpegReaderTest() : ReaderTest(make_jpeg_reader()) {}
 
-  /// Boxes anywhere are those parts of a full decode, which is libjpeg's.
+  Picture read_reduced(const std::string& file, const Box& box, int reduction) {
+    EXPECT_TRUE(reader_->open(file));
+    EXPECT_EQ(reader_->reduce(reduction), reduction);
+    return picture_of(reader_->read(box).value());
+  }
+
+  /// Boxes anywhere are those parts of a full decode, which is libjpeg's, at each of its sizes.
   void expect_parts(const std::string& file, const std::string& options) {
-    const Picture full = read_all(file);
-    EXPECT_EQ(full, decode_plainly(file).picture) << options;
+    EXPECT_EQ(read_all(file), decode_plainly(file).picture) << options;
+    for (const int reduction : {1, 2, 4, 8})
+      expect_parts(file, reduction, concat(options, " / ", reduction));
+  }
+
+  void expect_parts(const std::string& file, int reduction, const std::string& options) {
+    const Picture full = decode_plainly(file, static_cast<unsigned>(reduction)).picture;
     Philox random(1, 2, 3, 4);
     const auto draw = [&](std::int64_t n) {
       return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(n)));
@@ -22,7 +33,8 @@ class JpegReaderTest : public ReaderTest {
     for (int i = 0; i < 100; ++i) {
       const std::int64_t height = 1 + draw(full.height), width = 1 + draw(full.width);
       const Box box{draw(full.height + 1 - height), draw(full.width + 1 - width), height, width};
-      ASSERT_EQ(read(file, box), part_of(full, box.y, box.x, box.height, box.width))
+      ASSERT_EQ(read_reduced(file, box, reduction),
+                part_of(full, box.y, box.x, box.height, box.width))
           << options << ": " << box.y << " " << box.x << " " << box.height << " " << box.width;
     }
   }
