@@ -55,7 +55,7 @@ TEST(StreamedStores, AreOrderedAfterTheStagesCallAndBeforeTheWatermarkMoves) {
 /// Fences in a program's thread while it submits a slot, or drops it.
 int fences_of_program(bool submits) {
   SteppedProcess child([submits] {
-    const Program program;
+    const Program program{};
     auto run = program.start(
         "stages:\n  tasks: {producer: application, tensors: {x: {dtype: i64, shape: [3]}}}\n"
         "  end: {consumer: count, from: tasks}\n");

@@ -20,7 +20,7 @@ struct AnyOrder : testing::Test {
         "  out: {consumer: application, from: work, hold: 3, params: {order: ",
         order, "}}\n"));
   }
-  const Program program;
+  const Program program{};
 };
 
 // Whole batches of several tasks, of which the last of an epoch is short; epochs stay apart.

@@ -33,7 +33,7 @@ void expect_row(const Batch& batch, std::int64_t i, bool ragged) {
 }
 
 TEST(Batch, RowsAreSamplesInTheirRealShape) {
-  const Program program;
+  const Program program{};
   for (const bool ragged : {false, true}) {
     std::set<std::int64_t> sizes;
     auto run = program.start(row_graph(ragged));
@@ -49,7 +49,7 @@ TEST(Batch, RowsAreSamplesInTheirRealShape) {
 }
 
 TEST(Batch, ACopyHoldsNothing) {
-  const Program program;
+  const Program program{};
   for (const bool ragged : {false, true}) {
     std::vector<Batch> copies;
     {
@@ -71,7 +71,7 @@ TEST(Batch, ACopyHoldsNothing) {
 }
 
 TEST(Batch, TheOnlyReaderMayWrite) {
-  const Program program;
+  const Program program{};
   auto run = program.start(concat("epochs: 20\n", row_graph(false)));
   for (const Batch& batch : run->output("train")) {
     const TensorView data = batch["data"];
@@ -85,7 +85,7 @@ TEST(Batch, TheOnlyReaderMayWrite) {
 }
 
 TEST(Batch, OneOfSeveralReadersMayNot) {
-  const Program program;
+  const Program program{};
   auto run = program.start(row_graph(false, kAlsoRead));
   for (const Batch& batch : run->output("train")) {
     EXPECT_FALSE(batch.writable(batch["data"]));
@@ -95,7 +95,7 @@ TEST(Batch, OneOfSeveralReadersMayNot) {
 }
 
 TEST(Batch, SizesOfRaggedSamplesAreTheGraphs) {
-  const Program program;
+  const Program program{};
   auto run = program.start(row_graph(true));
   for (const Batch& batch : run->output("train")) {
     EXPECT_TRUE(batch.writable(batch["data"]));

@@ -68,7 +68,7 @@ class BatchUploadsTest : public testing::TestWithParam<bool> {
       ASSERT_EQ(copied[i], number * kUploadedSamples + static_cast<std::int64_t>(i / 300));
   }
 
-  const Program program_;
+  const Program program_{};
   std::unique_ptr<brigade::Run> run_;
   std::optional<Output> train_;
   std::shared_ptr<HostDevice> device_;

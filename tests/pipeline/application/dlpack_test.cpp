@@ -48,7 +48,7 @@ TEST(DlpackTypes, AreThoseOfTheSpecification) {
 }
 
 TEST(Dlpack, DescribesATensorInPlace) {
-  const Program program;
+  const Program program{};
   auto run = program.start(tensor_graph("", "bf16"));
   const Batch batch = first_batch(run);
   auto* const managed = to_dlpack(batch, batch["data"]);
@@ -70,7 +70,7 @@ TEST(Dlpack, DescribesATensorInPlace) {
 /// Managed tensors keep the slots of their batches until their deleters run.
 template <class Managed>
 void expect_kept_until_deleted() {
-  const Program program;
+  const Program program{};
   auto run = program.start(tensor_graph());
   Output train = run->output("train");
   std::vector<Managed*> held;
@@ -91,7 +91,7 @@ TEST(Dlpack, KeepsItsBatchUntilItIsDeleted) {
 }
 
 TEST(Dlpack, OutlivesTheRun) {
-  const Program program;
+  const Program program{};
   auto run = program.start(tensor_graph());
   auto* const managed = [&run] {
     const Batch batch = first_batch(run);
@@ -104,7 +104,7 @@ TEST(Dlpack, OutlivesTheRun) {
 }
 
 TEST(Dlpack, SaysWhatMayNotBeWritten) {
-  const Program program;
+  const Program program{};
   auto run = program.start(tensor_graph(kAlsoCounted));
   const Batch batch = first_batch(run);
   auto* const managed = to_dlpack(batch, batch["data"]);
@@ -114,7 +114,7 @@ TEST(Dlpack, SaysWhatMayNotBeWritten) {
 }
 
 TEST(Dlpack, CopiesWhereItCannotSaySo) {
-  const Program program;
+  const Program program{};
   auto run = program.start(tensor_graph(kAlsoCounted));
   dlpack::Managed* managed = nullptr;
   {
@@ -130,7 +130,7 @@ TEST(Dlpack, CopiesWhereItCannotSaySo) {
 }
 
 TEST(DlpackDeathTest, RefusesAllRowsOfARaggedTensor) {
-  const Program program;
+  const Program program{};
   auto run = program.start(
       "stages:\n  numbers: {producer: synthetic, batch: 3, params: {count: 9, shape: [5], vary: "
       "true}}\n"

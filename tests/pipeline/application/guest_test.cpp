@@ -80,7 +80,7 @@ std::set<std::string> shared_names() {
 }
 
 TEST(GuestRun, TouchesNothingOfTheProgram) {
-  const Program program;
+  const Program program{};
   const std::string before = own_things();
   const std::map<int, int> open = descriptors();
   const std::set<int> threads = numbers_in("/proc/self/task");

@@ -35,7 +35,7 @@ class HeldBatches : public testing::TestWithParam<bool> {
     return program_.start(yaml, GetParam(), &events);
   }
 
-  const Program program_;
+  const Program program_{};
 };
 
 TEST_P(HeldBatches, AreNamedOnceThereAreTooMany) {

@@ -39,7 +39,7 @@ class Programs : public testing::TestWithParam<bool> {
   std::unique_ptr<brigade::Run> start(const std::string& yaml) {
     return program_.start(yaml, GetParam());
   }
-  const Program program_;
+  const Program program_{};
 };
 
 TEST_P(Programs, AnOutputThatIsNotThereSaysWhichAre) {

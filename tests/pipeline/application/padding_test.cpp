@@ -17,7 +17,7 @@ struct PaddedEpochs : testing::TestWithParam<bool> {
   std::unique_ptr<brigade::Run> start(const std::string& yaml) {
     return program_.start(yaml, GetParam());
   }
-  const Program program_;
+  const Program program_{};
 };
 
 TEST_P(PaddedEpochs, TakeNothingOfTheWindow) {

@@ -37,7 +37,7 @@ struct Poison : testing::Test {
     return {data.begin(), data.end()};
   }
 
-  const Program program_;
+  const Program program_{};
   std::unique_ptr<brigade::Run> run_;
   std::optional<Output> train_;
 };

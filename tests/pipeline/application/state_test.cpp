@@ -71,7 +71,7 @@ class States : public testing::TestWithParam<bool> {
   }
 
   static constexpr std::size_t kAll = 1'000'000;
-  const Program program_;
+  const Program program_{};
 };
 
 /// 100 samples an epoch, batches of 16: 7 of them, the last of 4.

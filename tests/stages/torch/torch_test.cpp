@@ -38,7 +38,7 @@ void expect_first(const at::Tensor& tensor) {
 }
 
 TEST(ToTorch, IsTheBatchsMemoryAlsoByDlpack) {
-  const Program program;
+  const Program program{};
   for (const char* dtype : {"u8", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"}) {
     auto run = program.start(graph("", dtype));
     Batch batch = first_of(run);
@@ -57,7 +57,7 @@ TEST(ToTorch, IsTheBatchsMemoryAlsoByDlpack) {
 }
 
 TEST(ToTorch, KeepsTheBatchWithItsViews) {
-  const Program program;
+  const Program program{};
   auto run = program.start(graph());
   Output train = run->output("train");
   std::vector<at::Tensor> views;
@@ -68,7 +68,7 @@ TEST(ToTorch, KeepsTheBatchWithItsViews) {
 }
 
 TEST(ToTorch, OutlivesTheRun) {
-  const Program program;
+  const Program program{};
   auto run = program.start(graph());
   at::Tensor data = to_torch(first_of(run), "data");
   run.reset();
@@ -77,7 +77,7 @@ TEST(ToTorch, OutlivesTheRun) {
 }
 
 TEST(ToTorch, WorksInPlace) {
-  const Program program;
+  const Program program{};
   auto run = program.start(graph("", "f32"));
   std::uint64_t batches = 0;
   for (const Batch& batch : run->output("train")) {  // the ring is used anew many times
@@ -89,7 +89,7 @@ TEST(ToTorch, WorksInPlace) {
 }
 
 TEST(ToTorch, CopiesWhatOthersRead) {
-  const Program program;
+  const Program program{};
   auto run = program.start(graph(kOther));
   Output train = run->output("train");
   const at::Tensor data = to_torch(**train.next(), "data");
@@ -100,7 +100,7 @@ TEST(ToTorch, CopiesWhatOthersRead) {
 }
 
 TEST(ToTorch, GivesRowsOfRaggedTensors) {
-  const Program program;
+  const Program program{};
   auto run = program.start(
       "stages:\n  numbers: {producer: synthetic, batch: 8, params: {count: 100, shape: [5], "
       "vary: true}}\n  train: {consumer: application, from: numbers}\n");
@@ -113,7 +113,7 @@ TEST(ToTorch, GivesRowsOfRaggedTensors) {
 }
 
 TEST(ToTorch, IsWhatALoopOverADataLoaderTakes) {
-  const Program program;
+  const Program program{};
   auto run = program.start(graph("", "i64"));
   auto loader = make_data_loader<torch::data::TensorExample>(run->output("train"), "data");
   for (int epoch = 0; epoch < 3; ++epoch) {
@@ -129,7 +129,7 @@ TEST(ToTorch, IsWhatALoopOverADataLoaderTakes) {
 }
 
 TEST(ToTorch, IsDataAndTargetOfAnExample) {
-  const Program program;
+  const Program program{};
   auto run = program.start(graph("", "f32"));
   auto loader = make_data_loader<torch::data::Example<>>(run->output("train"), "data", "data");
   std::vector<torch::data::Example<>> kept;

@@ -176,7 +176,7 @@ struct Supervised {
 
   Transcript lines;
   Plan plan = small_plan(2);
-  const ResumePoint resume;
+  const ResumePoint resume{};
   std::unique_ptr<SharedSegments> segments = SharedSegments::create(plan, {}).value();
   Control<SystemPolicy>& control = segments->control();
   FakeWorkerPool worker_pool{3};
