@@ -60,7 +60,7 @@ void LineRun::run_as_program(bool in_process, std::uint64_t seed, const Disturba
   std::vector<std::thread> loops;
   for (const auto& [name, feed] : feeds_)
     loops.emplace_back(
-        [seed, &feed, input = session->input(name)] { give_all(*input, feed, seed); });
+        [seed, &given = feed, input = session->input(name)] { give_all(*input, given, seed); });
   for (const PlanStage& stage : plan_.stages) {
     if (!stage.is_output()) continue;
     loops.emplace_back([&, &seen = read_[stage.name], output = session->output(stage.name)] {
