@@ -40,6 +40,9 @@ if(BRIGADE_SANITIZE)
     if(sanitizers MATCHES "ADDRESS|THREAD")
       add_compile_definitions(__SANITIZE_${CMAKE_MATCH_0}__=1)
     endif()
+    # A program in C has what the sanitizer needs for libbrigade, which is C++.
+    set(CMAKE_C_LINK_EXECUTABLE "<CMAKE_CXX_COMPILER> <FLAGS> <CMAKE_C_LINK_FLAGS> <LINK_FLAGS> \
+<OBJECTS> -o <TARGET> <LINK_LIBRARIES>")
   endif()
 endif()
 
