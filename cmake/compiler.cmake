@@ -36,6 +36,8 @@ if(BRIGADE_SANITIZE)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     add_compile_options(-Wno-tsan)  # atomic_thread_fence, inside libraries' headers
   else()  # GCC defines these itself
+    # The functions of a driver are called by types of our own.
+    add_compile_options(-fno-sanitize=function)
     string(TOUPPER "${BRIGADE_SANITIZE}" sanitizers)
     if(sanitizers MATCHES "ADDRESS|THREAD")
       add_compile_definitions(__SANITIZE_${CMAKE_MATCH_0}__=1)

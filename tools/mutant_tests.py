@@ -15,6 +15,10 @@ TIMES_LONGER = 10
 UNMUTATED_MAX = 900
 NUMBERS_MAX = 4096    # bytes of the file in which switches are marked
 SKIPPED = 77
+# A mutant may write where it should refuse to, and root may replace a device by a file: its tests see
+# /dev as it is, but cannot change which devices there are.
+_DEVICES_STAY = ["unshare", "--mount", "sh", "-c", "mount --rbind /dev /dev && "
+                 "mount -o remount,bind,ro /dev && exec \"$@\"", "sh"]
 # Not about what the program does: the repository's text, pages, and examples built anew.
 _LEFT_OUT = re.compile(r"style|docs\.|example\.|heavy_libraries")
 _LAST = ("integration", "python")  # of the shipped program; conformance before them
@@ -37,6 +41,9 @@ class Test:
     def limit(self):
         return max(SECONDS_MIN, TIMES_LONGER * self.seconds)
 
+    def _whole_command(self):
+        return [*(_DEVICES_STAY if os.geteuid() == 0 else ()), *self.command]
+
     def run(self, number=0, met=None, limit=None):
         """How it ended: passed, skipped, failed or hung; and its seconds."""
         environment = {**os.environ, **self.environment}
@@ -46,7 +53,7 @@ class Test:
         if met:
             environment["BRIGADE_MUTANTS_MET"] = met
         begin = time.monotonic()
-        child = subprocess.Popen(self.command, cwd=self.folder, env=environment,
+        child = subprocess.Popen(self._whole_command(), cwd=self.folder, env=environment,
                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                  stderr=subprocess.DEVNULL, start_new_session=True)
         try:

@@ -290,7 +290,7 @@ class Augment : public Stage {
     ragged_out_ = context.outputs.find("image")->ragged();
     pictures_ = operations_.empty() ? 1 : operations_.back()->pictures();
     levels_.prepare(params_, channels, [](float value) {
-      return static_cast<std::uint8_t>(std::nearbyintf(value * 255));
+      return static_cast<std::uint8_t>(std::nearbyintf(std::clamp(value, 0.0F, 1.0F) * 255));
     });
     floats_.prepare(params_, channels, [](float value) { return value; });
     halves_.prepare(params_, channels, to_half);

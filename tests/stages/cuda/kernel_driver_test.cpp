@@ -69,7 +69,10 @@ TEST(KernelsTest, AreLoadedOnceAndLaunchedForSoManyPicturesAtOnce) {
   const Normalization to = pictures_of(60, 70);
   const std::vector<Cut> cuts(600);
   int stream = 0;
-  ASSERT_TRUE(launch_normalize(kernels, to, cuts, nullptr, nullptr, &stream).ok());
+  // Addresses on a device, at which nobody looks here.
+  const auto* const pictures = reinterpret_cast<const std::uint8_t*>(std::uintptr_t{1} << 30);
+  auto* const values = reinterpret_cast<void*>(std::uintptr_t{2} << 30);
+  ASSERT_TRUE(launch_normalize(kernels, to, cuts, pictures, values, &stream).ok());
   EXPECT_EQ(asked.loads, 1);
   EXPECT_THAT(asked.launches, testing::ElementsAre("brigade_normalize_f32 2x256 by 256 there",
                                                    "brigade_normalize_f32 2x256 by 256 there",
