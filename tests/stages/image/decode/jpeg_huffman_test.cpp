@@ -196,7 +196,7 @@ TEST(JpegHuffmanTest, OtherKindsAreLeftToLibjpeg) {
   EXPECT_TRUE(decode(write_jpeg(picture)).took_over);
 }
 
-TEST(JpegHuffmanTest, SaysOnceThatTheDataEnds) {
+TEST(JpegHuffmanTest, SaysOnceThatTheDataEndsOrIsDamaged) {
   const std::string file = write_jpeg(photograph(100, 100));
   for (std::size_t size = file.size() / 2; size < file.size() - 40; size += 37) {
     const Found found = decode(file.substr(0, size));
@@ -204,6 +204,9 @@ TEST(JpegHuffmanTest, SaysOnceThatTheDataEnds) {
   }
   const std::string marked = file.substr(0, file.size() / 2) + "\xff\xd9";
   EXPECT_EQ(decode(marked).warnings, std::vector<int>{JWRN_HIT_MARKER});
+  std::string other = write_jpeg(photograph(100, 100), {.restart = 7});
+  other[other.find("\xff\xd1") + 1] = '\xd2';
+  EXPECT_EQ(decode(other).warnings, std::vector<int>{JWRN_MUST_RESYNC});
 }
 
 }  // namespace

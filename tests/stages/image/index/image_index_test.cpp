@@ -76,6 +76,14 @@ TEST_F(ImageIndexTest, IsCurrentUntilAFolderChanges) {
   EXPECT_FALSE(ImageIndex::is_current(file_, root_));
 }
 
+TEST_F(ImageIndexTest, AFolderThatEndsBehindAllFoldersIsDamage) {
+  for (const char* name : {"a/1.jpg", "b/2.jpg"}) folder_.write(name, "");
+  const ImageIndex index = scan(root_);
+  EXPECT_EQ(index.path(1), "b/2.jpg");
+  const_cast<ImageRun&>(file_.of<ImageRun>(2)[1]).folder_bytes = 2;
+  EXPECT_EQ(message_of(index.at(1)), "the index is damaged at image 1");
+}
+
 TEST_F(ImageIndexTest, EqualListsHaveEqualFingerprints) {
   folder_.write("a/1.jpg", "");
   folder_.write("a/2.jpg", "");
