@@ -55,6 +55,13 @@ TEST(Memory, OfAnAbsurdGraphIsAProblemNotAnOverflow) {
   EXPECT_FALSE(problems_with(graph, unlimited).empty());
 }
 
+TEST(Descriptors, OfADevicesMemoryAreThoseOfOneMoreRing) {
+  Plan plan = plan_graph(pictures().build(), small_machine()).plan;
+  const std::uint64_t needed = descriptors_needed(plan);
+  plan.stages[1].ring.device_bytes = 1000;
+  EXPECT_EQ(descriptors_needed(plan), needed + kDescriptorsPerRing);
+}
+
 TEST(ArraysToPin, OfWhatAStageUploadsAreTheNamedOnes) {
   GraphBuilder graph;
   graph.producer("files", {{"image", u8, {32, 32, 3}}, {"label", i64, {}}}).batch = 64;
