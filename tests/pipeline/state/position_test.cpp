@@ -12,7 +12,7 @@ PositionFile example() {
                3,
                5000,
                {{"images", 60000, ~std::uint64_t{0}}},
-               {{"augment", 1, 0, 17}},
+               {{"augment", {SampleAddress::kQueueMax, {0, 17}}}},
                {{"decode", 0, 1, 5}},
                std::string(32, 'a'),
                "libpng 1.6.39"};
