@@ -49,6 +49,8 @@ class Feeding(unittest.TestCase):
 
     def test_what_is_given_comes_back_in_its_order(self):
         with start() as run:
+            early = run.stats()
+            self.assertEqual((early["seconds"], early["first_sample_seconds"]), (0, None))
             thread = threading.Thread(target=self.feed, args=(run.input("tasks"),))
             thread.start()
             self.assertEqual(given(run), [(i, b"%d" % i) for i in range(COUNT)])
