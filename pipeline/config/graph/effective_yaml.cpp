@@ -164,7 +164,6 @@ bool has_effect(const KeySpec& key, const ValidStage& stage) {
   if (key.name == "assign") return stage.fixed;
   if (key.name == "memory") return stage.device_memory;
   const bool application = stage.type->contract.application;
-  if (key.name == "count") return stage.count != 0;
   if (key.name == "pin")
     return !application && (stage.type->contract.holds ||
                             (stage.type->contract.uploads != nullptr && stage.device_memory));
