@@ -58,7 +58,7 @@ struct Printer {
   void operator()(const Logged& said) const {
     out["kind"] = "log";
     out["text"] = said.line;
-    if (!said.once.empty()) out["once"] = said.once;
+    if (!said.once.empty()) out["once"] = said.once.substr(0, kSubjectBytesMax);
   }
   void operator()(const Reported& reported) const {
     out["kind"] = "number";
@@ -188,7 +188,7 @@ std::string print_report(const ReportContent& report) {
   while (text.size() > kReportBytesMax) {
     // Escaped characters take up to six bytes, so cut by what is too long and look again.
     const std::size_t excess = std::max<std::size_t>((text.size() - kReportBytesMax) / 6, 8);
-    message.resize(message.size() > excess ? message.size() - excess : 0);
+    message.resize(message.size() - excess);
     out["text"] = message + "...";
     text = dump(out);
   }

@@ -26,6 +26,9 @@ namespace brigade {
 inline constexpr const char* kRoleVariable = "BRIGADE_WORKER";
 /// Longest report; a message that does not fit is cut.
 inline constexpr std::size_t kReportBytesMax = PIPE_BUF;
+/// Of a subject, which is cut too, so that most of a report is left to its message.
+inline constexpr std::size_t kSubjectBytesMax = 256;
+static_assert(6 * kSubjectBytesMax < kReportBytesMax / 2, "an escaped byte is up to six");
 
 /// Everything a worker is told before it has read the plan. Descriptors are inherited under the
 /// numbers given here.

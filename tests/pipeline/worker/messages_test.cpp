@@ -91,6 +91,7 @@ TEST(Messages, ALongTextIsCutToOnePacket) {
     const auto read = parse_report(text);
     ASSERT_TRUE(read.ok());
     EXPECT_TRUE(std::get<Failed>(*read).message.ends_with("..."));
+    EXPECT_LE(print_report(Logged{message, message}).size(), kReportBytesMax);
   }
 }
 
