@@ -107,6 +107,8 @@ TEST_F(Loading, SeveralFoldersAreLookedAtInOrder) {
 }
 
 TEST_F(Loading, WithoutTheVariableModulesAreBesideTheProgram) {
+  setenv(kModulePathVariable, "", 1);
+  EXPECT_THAT(module_folders(), testing::Contains(BRIGADE_BINARY_DIR "/lib/brigade"));
   unsetenv(kModulePathVariable);
   EXPECT_THAT(module_folders(), testing::Contains(BRIGADE_BINARY_DIR "/lib/brigade"));
 }
