@@ -128,10 +128,9 @@ class MakerOfMemory {
 }  // namespace
 
 Result<ByStage<OwnedFd>> ask_for_device_memory(const Plan& plan, int plan_fd, ProcessRunner& runner,
-                                               std::vector<std::string> environment,
+                                               const std::vector<std::string>& environment,
                                                std::function<bool()> stopped, int timeout_ms,
                                                int killed_timeout_ms) {
-  environment = environment_of_rank(std::move(environment), plan.shard);
   MakerOfMemory maker(plan, plan_fd, runner, std::move(stopped), timeout_ms, killed_timeout_ms);
   ByStage<OwnedFd> fds(plan.stages.size());
   for (const StageNumber s : plan.stages.numbers()) {

@@ -24,7 +24,7 @@ inline constexpr int kStopAskedEveryMs = 100;
 /// this thread, where there is one, until the answer is yes. `environment`: what workers start
 /// from. Errors name the edge.
 Result<ByStage<OwnedFd>> ask_for_device_memory(const Plan& plan, int plan_fd, ProcessRunner& runner,
-                                               std::vector<std::string> environment,
+                                               const std::vector<std::string>& environment,
                                                std::function<bool()> stopped,
                                                int timeout_ms = kDeviceMemoryTimeoutMs,
                                                int killed_timeout_ms = kKilledTimeoutMs);
