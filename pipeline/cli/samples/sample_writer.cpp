@@ -99,7 +99,7 @@ class SampleWriter : public Stage {
   // What stands for it in the table: a scalar's value, else the file's name.
   Result<std::string> write_tensor(const std::string& sample, std::string_view name,
                                    const TensorView& tensor) {
-    if (tensor.elements() == 1 && tensor.shape().rank() == 0) return scalar_text(tensor);
+    if (tensor.shape().rank() == 0) return scalar_text(tensor);
     const TensorFile file = tensor_file(tensor);
     const std::string file_name = concat(sample, "_", name, file.ending);
     BRIGADE_TRY(write_file_atomically(concat(params_.folder.path, "/", file_name), file.bytes));
