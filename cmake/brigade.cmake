@@ -67,8 +67,8 @@ function(brigade_sources_of result)
   set(${result} ${sources} PARENT_SCOPE)
 endfunction()
 
-# What is missing is an error of the linker. A sanitizer of clang lies in the program, where a library
-# finds it at the start.
+# What is missing is an error of the linker. A sanitizer of clang lies in the program, where a
+# library finds it at the start.
 set(brigade_no_undefined -Wl,--no-undefined)
 if(BRIGADE_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   set(brigade_no_undefined "")

@@ -15,8 +15,8 @@ TIMES_LONGER = 10
 UNMUTATED_MAX = 900
 NUMBERS_MAX = 4096    # bytes of the file in which switches are marked
 SKIPPED = 77
-# A mutant may write where it should refuse to, and root may replace a device by a file: its tests see
-# /dev as it is, but cannot change which devices there are.
+# A mutant may write where it should refuse to, and root may replace a device by a file: its tests
+# see /dev as it is, but cannot change which devices there are.
 _DEVICES_STAY = ["unshare", "--mount", "sh", "-c", "mount --rbind /dev /dev && "
                  "mount -o remount,bind,ro /dev && exec \"$@\"", "sh"]
 # Not about what the program does: the repository's text, pages, and examples built anew.

@@ -149,6 +149,8 @@ NO_TEST = {
     "include/brigade/labels.h": "tests/golden/stages shows the labels of every source",
     "stages/image/decode_image_contract.cpp": "tests/golden/stages/decode_image.txt has it",
     "stages/image/listed_types.cpp": "augment_test.cpp and targets_test.cpp read lists",
+    "stages/image/decode/jpeg_huffman_tables.cpp": "jpeg_huffman_test.cpp uses them",
+    "stages/image/decode/jpeg_positions.cpp": "jpeg_huffman_test.cpp enters at each",
     "stages/image/geometry/mask_mover.cpp": "targets_test.cpp moves masks",
     "stages/image/geometry/warp_places.h": "picture_move_test.cpp goes there and back",
     "stages/image/augment/operation.h": "augment_test.cpp runs every operation",

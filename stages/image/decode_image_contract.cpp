@@ -87,41 +87,7 @@ Result<Ports> decode_image_outputs(const Params& params, const Ports& in) {
   return out;
 }
 
-}  // namespace
-
-Result<void> parse_param(const ParamValue& value, ChannelCount& out) {
-  if (value.kind == ParamValue::Kind::scalar && value.text == "all") {
-    out = {kPictureChannelsMax, true};
-    return {};
-  }
-  std::int64_t count = 0;
-  if (!parse_param(value, count) || count < 1 || count > kPictureChannelsMax)
-    return Error{concat(
-        "expected a number of channels from 1 to ", kPictureChannelsMax, ", or `all`, found ",
-        value.kind == ParamValue::Kind::scalar ? quote(value.text) : "a list or a map")};
-  out = {count, false};
-  return {};
-}
-
-ParamValue print_param(const ChannelCount& value) {
-  return value.all ? ParamValue::scalar("all") : print_param(value.count);
-}
-
-Result<ImageSource> image_source(const Ports& in) {
-  if (in.find("encoded") != nullptr) return ImageSource::encoded;
-  if (in.find("file") == nullptr) return ImageSource::path;
-  for (const char* name : {"offset", "size"}) {
-    const TensorType* const tensor = in.find(name);
-    if (tensor == nullptr || tensor->dtype != DType::i64 || !tensor->shape.empty())
-      return Error{concat(
-          "the tensor `file` needs the tensors `offset` and `size`, i64[], in bytes; ",
-          tensor == nullptr ? concat("missing: `", name, "`") : concat("found ", tensor->text()))};
-  }
-  return ImageSource::range;
-}
-
-Contract<Params> decode_image_contract() {
-  const std::vector<DType> bytes = {DType::u8};
+Contract<Params> with_params() {
   return Contract<Params>("decode_image",
                           "Decodes, crops and resizes an image, to RGB or with all its channels.")
       .transform()
@@ -173,7 +139,45 @@ Contract<Params> decode_image_contract() {
       .param(
           "decode_index", &Params::decode_index,
           "file that keeps where the decoder can enter each JPEG file, so that crops are decoded "
-          "faster from the second epoch on; made if it is missing, shared by all processes")
+          "faster from the second epoch on; made if it is missing, shared by all processes");
+}
+
+}  // namespace
+
+Result<void> parse_param(const ParamValue& value, ChannelCount& out) {
+  if (value.kind == ParamValue::Kind::scalar && value.text == "all") {
+    out = {kPictureChannelsMax, true};
+    return {};
+  }
+  std::int64_t count = 0;
+  if (!parse_param(value, count) || count < 1 || count > kPictureChannelsMax)
+    return Error{concat(
+        "expected a number of channels from 1 to ", kPictureChannelsMax, ", or `all`, found ",
+        value.kind == ParamValue::Kind::scalar ? quote(value.text) : "a list or a map")};
+  out = {count, false};
+  return {};
+}
+
+ParamValue print_param(const ChannelCount& value) {
+  return value.all ? ParamValue::scalar("all") : print_param(value.count);
+}
+
+Result<ImageSource> image_source(const Ports& in) {
+  if (in.find("encoded") != nullptr) return ImageSource::encoded;
+  if (in.find("file") == nullptr) return ImageSource::path;
+  for (const char* name : {"offset", "size"}) {
+    const TensorType* const tensor = in.find(name);
+    if (tensor == nullptr || tensor->dtype != DType::i64 || !tensor->shape.empty())
+      return Error{concat(
+          "the tensor `file` needs the tensors `offset` and `size`, i64[], in bytes; ",
+          tensor == nullptr ? concat("missing: `", name, "`") : concat("found ", tensor->text()))};
+  }
+  return ImageSource::range;
+}
+
+Contract<Params> decode_image_contract() {
+  const std::vector<DType> bytes = {DType::u8};
+  return with_params()
       .private_bytes("pixels_max",
                      [](const Params& params) {
                        return static_cast<std::uint64_t>(params.pixels_max) *

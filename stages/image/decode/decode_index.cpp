@@ -14,6 +14,7 @@
 #include <brigade/text.h>
 #include "base/atomic_file.h"
 #include "base/io.h"
+#include "base/shared_path.h"
 
 namespace brigade {
 namespace {
@@ -77,15 +78,14 @@ bool is_record(std::string_view bytes) {
 }
 
 Result<OwnedFd> open_file(const std::string& path, bool& writable) {
-  constexpr mode_t kMode = 0644;
-  for (const bool write : {true, false}) {
-    const int flags = write ? O_RDWR | O_APPEND | O_CREAT : O_RDONLY;
-    OwnedFd file(retry([&] { return ::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY, kMode); }));
-    writable = write;
-    if (file.get() >= 0) return file;
-    if (errno != EACCES && errno != EROFS) break;
-  }
-  return error_of_errno(concat(path, ": cannot open"));
+  constexpr unsigned kMode = 0644;
+  writable = access(path.c_str(), F_OK) != 0 || access(path.c_str(), W_OK) == 0;
+  if (writable) return open_shared_path(path, O_RDWR | O_APPEND, kMode, Existing::anything);
+  OwnedFd file(retry([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY); }));
+  if (file.get() < 0) return error_of_errno(concat(path, ": cannot open"));
+  if (const std::string why = foreign_owner(path, file.get()); !why.empty())
+    return Error{concat(path, ": ", why)};
+  return file;
 }
 
 /// Its first bytes; written now where the file is new.

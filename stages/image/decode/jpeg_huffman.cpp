@@ -17,14 +17,11 @@ constexpr std::uint8_t kNaturalOrder[DCTSIZE2 + 16] = {
     29, 22, 15, 23, 30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54,
     47, 55, 62, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63};
 
-constexpr int kWordBits = 64;
 constexpr int kSymbolBitsMax = 16 + 15;
 constexpr std::ptrdiff_t kPieceBytes = 16 << 10;
 // Ten blocks of codes of the longest kind, and what a refill reads ahead.
 constexpr std::ptrdiff_t kMcuBytesMax = D_MAX_BLOCKS_IN_MCU * DCTSIZE2 * kSymbolBitsMax / 8 + 16;
 static_assert(kMcuBytesMax < kPieceBytes);
-constexpr std::int64_t kNever = -1;
-constexpr int kRunOfZeros = 15;  // with no value: sixteen zeros; any other run ends the block
 
 /// The value whose bits come next: of `bits` bits, those with a first bit of 0 are negative.
 inline std::int32_t value_of(std::uint64_t next, int bits) {
@@ -34,65 +31,6 @@ inline std::int32_t value_of(std::uint64_t next, int bits) {
 }
 
 }  // namespace
-
-// --- tables -----------------------------------------------------------------------------------
-
-void JpegHuffman::Table::make(const JHUFF_TBL& from) {
-  if (made && std::memcmp(from.bits, source.bits, sizeof from.bits) == 0 &&
-      std::memcmp(from.huffval, source.huffval, sizeof from.huffval) == 0)
-    return;
-  source = from;
-  made = true;
-  look.fill({});
-  std::uint32_t code = 0;
-  std::int32_t index = 0;
-  for (int bits = 1; bits <= kCodeBitsMax; ++bits, code <<= 1) {
-    offset[static_cast<std::size_t>(bits)] = index - static_cast<std::int32_t>(code);
-    for (int i = 0; i < from.bits[bits]; ++i, ++code, ++index) {
-      if (bits > kLookBits) continue;
-      const std::uint8_t symbol = from.huffval[index];
-      const auto value_bits = static_cast<std::uint8_t>(symbol & 15);
-      const Symbol entry{static_cast<std::uint8_t>(bits + value_bits),
-                         static_cast<std::uint8_t>(bits), static_cast<std::uint8_t>(symbol >> 4),
-                         value_bits};
-      const std::size_t begin = std::size_t{code} << (kLookBits - bits);
-      std::fill_n(look.begin() + static_cast<std::ptrdiff_t>(begin),
-                  std::size_t{1} << (kLookBits - bits), entry);
-    }
-    limit[static_cast<std::size_t>(bits)] = code << (kCodeBitsMax - bits);
-  }
-  for (std::uint32_t i = 0; i < pass.size(); ++i) pass[i] = symbols_in(i);
-}
-
-/// What a run of AC codes is that begins with these bits.
-JpegHuffman::Symbols JpegHuffman::Table::symbols_in(std::uint32_t look_bits) const {
-  Symbols all;
-  while (all.bits < kLookBits) {
-    const std::uint32_t left = look_bits << all.bits & ((1U << kLookBits) - 1);
-    const Symbol symbol = look[left];
-    if (symbol.bits == 0 || all.bits + symbol.code_bits > kLookBits) break;
-    all.bits = static_cast<std::uint8_t>(all.bits + symbol.bits);
-    all.end = symbol.value_bits == 0 && symbol.run != kRunOfZeros;
-    all.steps = static_cast<std::uint8_t>(all.steps + (all.end ? 1 : symbol.run + 1));
-    if (all.end) break;
-  }
-  return all;
-}
-
-/// A code that is longer than the look-up; bits 0 where there is none.
-[[gnu::noinline]] JpegHuffman::Symbol JpegHuffman::Table::find_long(std::uint64_t next) const {
-  const auto code = static_cast<std::uint32_t>(next >> (kWordBits - kCodeBitsMax));
-  for (int bits = kLookBits + 1; bits <= kCodeBitsMax; ++bits) {
-    const auto n = static_cast<std::size_t>(bits);
-    if (code >= limit[n]) continue;
-    const auto index = static_cast<std::int32_t>(code >> (kCodeBitsMax - bits)) + offset[n];
-    const std::uint8_t symbol = source.huffval[index & 255];
-    const auto value_bits = static_cast<std::uint8_t>(symbol & 15);
-    return {static_cast<std::uint8_t>(bits + value_bits), static_cast<std::uint8_t>(bits),
-            static_cast<std::uint8_t>(symbol >> 4), value_bits};
-  }
-  return {};
-}
 
 // --- bits -------------------------------------------------------------------------------------
 
@@ -269,18 +207,6 @@ bool JpegHuffman::overdrawn() const { return bits_.at - bits_.count / 8 > piece_
   return true;
 }
 
-std::int64_t JpegHuffman::mcu_of(std::size_t entry) const {
-  return static_cast<std::int64_t>(entry / entries_per_row_) * columns_ +
-         static_cast<std::int64_t>(entry % entries_per_row_) * JpegPositions::kEntryEvery;
-}
-
-/// Those of the first MCUs.
-std::size_t JpegHuffman::entries_before(std::int64_t mcus) const {
-  constexpr std::int64_t kEvery = JpegPositions::kEntryEvery;
-  return static_cast<std::size_t>(mcus / columns_) * entries_per_row_ +
-         static_cast<std::size_t>((mcus % columns_ + kEvery - 1) / kEvery);
-}
-
 void JpegHuffman::enter(std::size_t entry) {
   const JpegEntry& from = positions_->entries[entry];
   at_ = mcu_of(entry);
@@ -304,45 +230,6 @@ void JpegHuffman::enter(std::size_t entry) {
   fetch();
   bits_.refill();
   bits_.drop(static_cast<int>(from.bits % 8));
-}
-
-/// Before the MCU that comes next, which is the first without an entry.
-[[gnu::noinline]] void JpegHuffman::note_entry() {
-  JpegEntry entry{bits_before(), {}};
-  for (std::size_t i = 0; i < entry.last_dc.size(); ++i) {
-    const auto last_dc = static_cast<std::int32_t>(last_dc_[i]);
-    entry.last_dc[i] = static_cast<std::int16_t>(last_dc);
-    if (entry.last_dc[i] == last_dc) continue;
-    positions_ = nullptr;  // no picture has such values
-    note_at_ = kNever;
-    return;
-  }
-  positions_->entries.push_back(entry);
-  note_at_ = mcu_of(positions_->entries.size());
-}
-
-/// Of the file, from the scan's first byte to the next code.
-std::uint64_t JpegHuffman::bits_before() {
-  const std::int64_t bits = 8 * (piece_begin_ + (bits_.at - piece_.data())) - bits_.count;
-  for (std::int64_t left = bits / 8 - mark_at_; left > 0;) {
-    const void* const found = std::memchr(mark_, 0xff, static_cast<std::size_t>(left));
-    const auto* const stop =
-        found != nullptr ? static_cast<const std::uint8_t*>(found) : mark_ + left;
-    left -= stop - mark_;
-    mark_ = stop;
-    if (found == nullptr) break;
-    while (mark_[1] == 0xff) ++mark_;
-    mark_ += 2;
-    --left;
-  }
-  mark_at_ = bits / 8;
-  return 8 * static_cast<std::uint64_t>(mark_ - scan_) + static_cast<std::uint64_t>(bits % 8);
-}
-
-bool JpegHuffman::finish_positions() {
-  if (positions_ == nullptr || damaged_ || at_ <= known_) return false;
-  positions_->known = at_;
-  return true;
 }
 
 int JpegHuffman::at_end() const {
