@@ -63,6 +63,9 @@ FOLDER = graph("", "files: {producer: image_folder, params: {root: images, index
                "end: {consumer: count, from: files}")
 SHARDS = graph("", "files: {producer: tar_shards, params: {shards: a.tar, label: none, index: "
                "list}}", "end: {consumer: count, from: files}")
+DECODING = graph("", "files: {producer: image_folder, params: {root: images}}",
+                 "decode: {transform: decode_image, from: files, on_error: {skip: 1}, params: "
+                 "{decode_index: entries}}", "end: {consumer: count, from: decode}")
 SKIPPING = graph("name: g", NUMBERS, "slow: {transform: delay, from: numbers, on_error: {skip: 2}, "
                  "params: {crash_at: [7]}}", "end: {consumer: count, from: slow}")
 MARKING = graph("", NUMBERS, "slow: {transform: delay, from: numbers, params: {crash_once_at: [7], "
@@ -84,6 +87,7 @@ PLACES = (
     ("list", "image_folder", FOLDER, "run", KINDS, 1),
     ("list", "tar_shards", SHARDS, "run", KINDS, 1),
     ("list.lock", "", FOLDER, "run", KINDS, 1),
+    ("entries", "decode_image", DECODING, "run", KINDS, 1),
     ("g.quarantine.jsonl", "", SKIPPING, "run", KINDS, 0),
     ("marker", "delay", MARKING, "run", KINDS, 1),
     ("model", "", TRAINING, "run --overwrite", ("folder",), 2),
@@ -180,7 +184,8 @@ class PlantedFiles(ProgramTest):
 
     def test_what_is_believed_is_ours(self):
         for name, yaml, command, code in (("state.position", SAVING, "run --resume", 2),
-                                          ("kept", CACHING, "run", 2), ("list", FOLDER, "run", 1)):
+                                          ("kept", CACHING, "run", 2), ("list", FOLDER, "run", 1),
+                                          ("entries", DECODING, "run", 1)):
             with self.subTest(name=name):
                 self.assertEqual(self.command("run", yaml).code, 0)
                 os.chown(self.folder / name, NOBODY, NOBODY)
