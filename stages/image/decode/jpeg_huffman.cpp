@@ -17,6 +17,7 @@ constexpr std::uint8_t kNaturalOrder[DCTSIZE2 + 16] = {
     29, 22, 15, 23, 30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54,
     47, 55, 62, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63};
 
+constexpr int kWordBits = 64;
 constexpr int kSymbolBitsMax = 16 + 15;
 constexpr std::ptrdiff_t kPieceBytes = 16 << 10;
 // Ten blocks of codes of the longest kind, and what a refill reads ahead.

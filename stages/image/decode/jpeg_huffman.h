@@ -53,7 +53,6 @@ class JpegHuffman {
  private:
   static constexpr int kLookBits = 10;
   static constexpr int kCodeBitsMax = 16;
-  static constexpr int kWordBits = 64;
   static constexpr int kRunOfZeros = 15;  // with no value: 16 zeros; any other run ends the block
   static constexpr std::int64_t kNever = -1;
 

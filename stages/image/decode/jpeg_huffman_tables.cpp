@@ -6,6 +6,11 @@
 #include "stages/image/decode/jpeg_huffman.h"
 
 namespace brigade {
+namespace {
+
+constexpr int kWordBits = 64;
+
+}  // namespace
 
 void JpegHuffman::Table::make(const JHUFF_TBL& from) {
   if (made && std::memcmp(from.bits, source.bits, sizeof from.bits) == 0 &&

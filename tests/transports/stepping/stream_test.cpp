@@ -171,7 +171,7 @@ class SteppedStream : public SteppedRun {
   std::uint64_t pad_up_to_ = 0;  // by a mistake
 };
 
-StreamScenario stream(int deaths) {
+StreamScenario padded_stream(int deaths) {
   StreamScenario made;
   made.name = "tasks_of_two";
   made.deaths = deaths;
@@ -181,8 +181,8 @@ StreamScenario stream(int deaths) {
 }
 
 /// Tasks of half a batch, of one sample, and of a batch, with an empty epoch.
-std::vector<StreamScenario> all(int deaths) {
-  StreamScenario slots = stream(deaths), batches = stream(deaths);
+std::vector<StreamScenario> all_padded(int deaths) {
+  StreamScenario slots = padded_stream(deaths), batches = padded_stream(deaths);
   slots.name = "tasks_of_one";
   slots.samples = {1, 2};
   slots.chunk = 1;
@@ -190,26 +190,26 @@ std::vector<StreamScenario> all(int deaths) {
   batches.name = "tasks_of_a_batch";
   batches.samples = {0, 3};
   batches.batch = 2;
-  return {stream(deaths), slots, batches};
+  return {padded_stream(deaths), slots, batches};
 }
 
 TEST(Stream, GivesEachSampleOnceWheneverItClosesABatch) {
-  for (const StreamScenario& made : all(0)) expect_good(made);
+  for (const StreamScenario& made : all_padded(0)) expect_good(made);
 }
 
 TEST(Stream, WhereverItDies) {
-  for (const StreamScenario& made : all(1)) expect_good(made);
+  for (const StreamScenario& made : all_padded(1)) expect_good(made);
 }
 
 TEST(Stream, WhereverItDiesTwice) {
-  StreamScenario made = stream(2);
+  StreamScenario made = padded_stream(2);
   made.samples = {2};
   expect_good(made);
 }
 
 TEST(Stream, DrainsWhenStoppedAtAnyTimeAndWhereverItDies) {
   for (const int deaths : {0, 1}) {
-    StreamScenario made = stream(deaths);
+    StreamScenario made = padded_stream(deaths);
     made.stop = true;
     made.detours = kEffort.detours_around_death;
     expect_good(made);
@@ -218,7 +218,7 @@ TEST(Stream, DrainsWhenStoppedAtAnyTimeAndWhereverItDies) {
 
 // A wait had closed a batch; the first sample of the next task was the epoch's last.
 TEST(StreamNegativeControls, PaddingUpToARecordedEndLosesTheSamplesOfTheTaskBeforeIt) {
-  StreamScenario made = stream(1);
+  StreamScenario made = padded_stream(1);
   made.samples = {2};
   made.pads_to_the_end = true;
   EXPECT_EQ(caught(made), "1 samples of epoch 0 came");
@@ -227,14 +227,14 @@ TEST(StreamNegativeControls, PaddingUpToARecordedEndLosesTheSamplesOfTheTaskBefo
 // It died in the padding of a closed batch. Its successor gave that batch the epoch's last sample,
 // and died as well.
 TEST(StreamNegativeControls, ASampleAfterUnfinishedPaddingIsLostWithItsTask) {
-  StreamScenario made = stream(2);
+  StreamScenario made = padded_stream(2);
   made.samples = {2};
   made.asks_in_padding = true;
   EXPECT_EQ(caught(made), "1 samples of epoch 0 came");
 }
 
 TEST(StreamNegativeControls, ABatchThatIsClosedAfterItsEndWasRecordedLosesSamples) {
-  StreamScenario made = stream(1);
+  StreamScenario made = padded_stream(1);
   made.samples = {3};
   made.closes_an_end = true;
   EXPECT_EQ(caught(made), "2 samples of epoch 0 came");
