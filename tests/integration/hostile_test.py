@@ -381,17 +381,15 @@ stages:
   end: {consumer: count, from: slow}
 """, 3)
         self.runs.append(Running(["leases", run.pid]))
-        finished = self.runs[-1].finish()
-        self.assertIn(r"a\n2026-01-31T23:59:59.123Z error forged\x1b[2J\u202e (process",
-                      finished.out)
-        self.assert_harmless(finished.out)
+        out = self.runs[-1].finish().out
+        self.assertIn(r"a\n2026-01-31T23:59:59.123Z error forged\x1b[2J\u202e (process", out)
+        self.assert_harmless(out)
         run.process.kill()
         run.finish()
 
     def test_a_line_of_a_yaml_that_is_shown(self):
         graph = "stages:\n  end: {consumer: count, from: a, \u202eevil\u009b2J\u2028: \"\u202e\"}\n"
-        path = self.write("graph.yaml", graph)
-        self.runs.append(Running(["check", path], cwd=self.folder))
+        self.runs.append(Running(["check", self.write("graph.yaml", graph)], cwd=self.folder))
         finished = self.runs[-1].finish()
         self.assertEqual(finished.code, 2)
         self.assertIn(r"\u202eevil\u009b2J\u2028", finished.err)
