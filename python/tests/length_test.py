@@ -4,10 +4,12 @@ import contextlib
 import io
 import itertools
 import json
+import os
 import pathlib
 import tarfile
 import tempfile
 import unittest
+from unittest import mock
 
 import brigade
 from brigade import _graph
@@ -266,7 +268,9 @@ class Configs(Lengths):
             if path.stem in ("layers.machine", "base"):  # parts of a graph
                 continue
             for output in self.consumers(path):
-                with open_loader(path, output, limit=LIMIT) as loader:
+                with tempfile.TemporaryDirectory() as folder, \
+                        mock.patch.dict(os.environ, {"TMPDIR": folder}), \
+                        open_loader(path, output, limit=LIMIT) as loader:
                     try:
                         length = len(loader)
                     except TypeError as error:
