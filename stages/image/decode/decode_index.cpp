@@ -148,6 +148,11 @@ JpegPositions DecodeIndex::find(const Key& key) {
   return positions;
 }
 
+std::int64_t DecodeIndex::newest_known(const Key& key) {
+  read_new();
+  return find(key).known;
+}
+
 void DecodeIndex::add(const Key& key, const JpegPositions& positions) {
   if (!writable_ || positions.entries.empty() || positions.entries.size() > kEntriesMax ||
       positions.entries.back().bits / 8 > UINT32_MAX)

@@ -38,6 +38,8 @@ class DecodeIndex {
   /// that is no such index, one that cannot be opened. An index of another version is replaced.
   static Result<DecodeIndex> open(const std::string& path);
 
+  /// `known` of the last record, also of one that others have just added; 0: there is none.
+  std::int64_t newest_known(const Key& key);
   /// Nothing known: {}.
   JpegPositions find(const Key& key);
   /// Where that fails, nothing is added from then on.

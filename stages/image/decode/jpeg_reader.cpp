@@ -26,8 +26,6 @@ constexpr int kTooManyScans = -1;  // among libjpeg's own codes
 // Blocks of chroma around a box: upsampling looks at one, and where scans have left out the last
 // bits of coefficients, libjpeg guesses them from two more.
 constexpr std::int64_t kMarginBlocks = 1, kSmoothMarginBlocks = 3;
-/// What is added to an index is so much of what it did not know of the image: a third.
-constexpr std::int64_t kShareToAdd = 3;
 /// Less than the 512 from which on libjpeg-turbo takes its fast Huffman decoder (jdhuff.c).
 constexpr std::size_t kCarefulBytes = 256;
 
@@ -150,8 +148,8 @@ class JpegReader : public ImageReader {
     window.stride = window.width * (four_colors ? 4 : channels);
     window.pixels = pixels_.at_least(static_cast<std::size_t>(window.stride * window.rows));
     if (!guarded([&] { read_rows(window); }) || errors_.damaged) return broken();
-    if (indexed && huffman_.finish_positions() &&
-        (positions_.known - known) * kShareToAdd >= mcus - known)
+    if (indexed && huffman_.finish_positions() && is_much_more(known, mcus) &&
+        is_much_more(index_->newest_known(key), mcus))  // others may have added meanwhile
       index_->add(key, positions_);
     if (four_colors) stored_ ? to_inks(window) : to_rgb(window);
     const std::uint8_t* const first =
@@ -174,6 +172,13 @@ class JpegReader : public ImageReader {
     std::int64_t stride = 0;
     std::uint8_t* pixels = nullptr;
   };
+
+  /// Whether it is worth a record that replaces one with so many known units: half of the rest, and
+  /// an eighth of the image. An image has at most four records then.
+  bool is_much_more(std::int64_t known, std::int64_t mcus) const {
+    const std::int64_t more = positions_.known - known;
+    return 2 * more >= mcus - known && 8 * more >= mcus;
+  }
 
   template <class Body>
   bool guarded(Body body) {

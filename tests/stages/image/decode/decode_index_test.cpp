@@ -137,7 +137,7 @@ TEST_F(DecodeWithIndexTest, EveryEpochHasThePixelsOfADecodeWithout) {
   const ParamTexts crops = {{"size", "64"}};
   const ParamTexts indexed = {{"size", "64"}, {"decode_index", index_}};
   const auto plain = open(crops), mine = open(indexed), others = open(indexed);
-  for (std::uint32_t epoch = 0; epoch < 8; ++epoch)
+  for (std::uint32_t epoch = 0; epoch < 24; ++epoch)
     for (std::size_t i = 0; i < files.size(); ++i) {
       folder_.write("image", files[i]);  // the same name
       const SampleInfo info{.index = i, .epoch = epoch};
@@ -150,6 +150,12 @@ TEST_F(DecodeWithIndexTest, EveryEpochHasThePixelsOfADecodeWithout) {
   EXPECT_GT(index.find(DecodeIndex::key_of(files[0])).known, 0);
   EXPECT_GT(index.find(DecodeIndex::key_of(files[2])).known, 0);
   EXPECT_EQ(index.find(DecodeIndex::key_of(files[4])).known, 0);
+  const std::string written = file_text(index_);
+  const std::string_view record("\xde\xc0\x1e\x9d\x67\x65\x70\x6a", 8);
+  std::size_t records = 0;
+  for (std::size_t at = 0; (at = written.find(record, at)) != written.npos; ++at) ++records;
+  EXPECT_GE(records, 3U);
+  EXPECT_LE(records, 3U * 4) << "of three images";
 }
 
 TEST_F(DecodeWithIndexTest, ADamagedImageGetsNoEntry) {
