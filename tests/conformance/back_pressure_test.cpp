@@ -149,7 +149,7 @@ stages:
   const StageFigures& slow = summary.figures.stages[2];
   const StageFigures& fast = summary.figures.stages[3];
   EXPECT_GT(fast.wait_in_ns, slow.wait_in_ns);
-  EXPECT_GT(slow.busy_ns, 4 * fast.busy_ns);
+  EXPECT_GT(slow.busy_ns, fast.busy_ns);
 }
 
 }  // namespace
