@@ -81,9 +81,9 @@ Result<ReplicaShared> map_shared_tensors(const Plan& plan, const PlanStage& stag
 
 /// If one replica of many fills a tensor (`init: replica_0`), the others wait for it.
 ///
-/// Before open(): waits until somebody has initialised what this replica does not, and hands what
-/// it is to fill back to zeros. False: `ended` has said so meanwhile. `waits` is told once where
-/// that takes long, for what.
+/// Before open(): waits until other replicas have initialised what this one does not, and sets what
+/// it initialises itself to zeros again. False if `ended` returns true meanwhile. If the wait takes
+/// long, `waits` is called once with what is waited for.
 bool await_shared_tensors(const std::vector<SharedTensor>& tensors,
                           const std::function<bool()>& ended,
                           const std::function<void(const std::string&)>& waits);

@@ -46,8 +46,8 @@ RunOutcome add_earlier(RunOutcome last, const std::vector<RunOutcome>& earlier) 
 }
 
 /// The last steps for shared tensors after a run has ended: looks at what lies beside their parts,
-/// and saves those of a run that has not failed. What is wrong is told, and the run has failed
-/// then.
+/// and saves those of a run that has not failed. Every error is reported, and makes the run a
+/// failed one.
 RunOutcome finish_shared(const SharedTensors& shared, RunOutcome ended, RunOutput& lines) {
   std::vector<std::string> wrong = shared.written_beside();
   if (wrong.empty() && ended.failure.empty())

@@ -4,10 +4,10 @@
 // bytes of each. An image is found by what it holds, so a name, a time or a shard plays no part,
 // and an image that was replaced is another image.
 //
-// A header, and records one after another, each with a checksum. Whoever learns something appends a
-// record in one write; of several records of an image the last one counts. Nothing is ever changed
-// in place: a reader sees a record whole or not at all, a killed writer leaves at most a torn one,
-// and readers pass over bytes that are no record. No lock.
+// A header, and records one after another, each with a checksum. A process appends what it
+// learns as one record in one write; of several records of an image the last one counts. Nothing is
+// ever changed in place: a reader sees a record whole or not at all, a killed writer leaves at most
+// a torn one, and readers pass over bytes that are no record. No lock.
 //
 // One thread. Any number of processes of a machine.
 
