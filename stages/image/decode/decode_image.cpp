@@ -47,7 +47,8 @@ class DecodeImage : public Stage {
   void say_left_out(int channels);
   void give_back();
   int reduction_of(const Cut& cut) const;
-  Result<Pixels> read_upright(ImageReader& reader, const ImageHeader& header, const Cut& cut);
+  Result<Pixels> read_upright(ImageReader& reader, const ImageHeader& header, const Box& whole,
+                              const Cut& cut);
   Result<std::uint8_t*> output(const Cut& cut, std::int64_t channels, Outputs& out);
   Result<void> move_targets(const Cut& cut, const Box& picture, const Inputs& in, Outputs& out);
   Result<std::string_view> mask_bytes(const Inputs& in);
@@ -168,7 +169,7 @@ Result<void> DecodeImage::decode(const Inputs& in, Outputs& out) {
   const Cut cut = choose_cut(params_, whole.height, whole.width, random);
   BRIGADE_ASSIGN(std::uint8_t* const image, output(cut, header.channels, out));
 
-  BRIGADE_ASSIGN(const Pixels pixels, read_upright(reader, header, cut));
+  BRIGADE_ASSIGN(const Pixels pixels, read_upright(reader, header, whole, cut));
   if (index_) say_not_added();
   if (cut.flip) columns_.mirror();
   const AxisCut& columns = cut.columns;
@@ -267,23 +268,20 @@ int DecodeImage::reduction_of(const Cut& cut) const {
 
 /// Also prepares the weights of both axes.
 Result<Pixels> DecodeImage::read_upright(ImageReader& reader, const ImageHeader& header,
-                                         const Cut& cut) {
+                                         const Box& whole, const Cut& cut) {
   const int reduction = reader.reduce(reduction_of(cut));
-  const std::int64_t height = shrunk_side(header.height, reduction);
-  const std::int64_t width = shrunk_side(header.width, reduction);
-  const bool swapped = swaps_sides(header.orientation);
-  const Box corner = stored_box({0, 0, 1, 1}, header.orientation, height, width);
-  const AxisRead rows = read_of(cut.rows, swapped ? header.width : header.height, reduction,
-                                (swapped ? corner.x : corner.y) > 0);
-  const AxisRead columns = read_of(cut.columns, swapped ? header.height : header.width, reduction,
-                                   (swapped ? corner.y : corner.x) > 0);
+  const AxisRead rows =
+      read_of(cut.rows, whole.height, reduction, rows_are_reversed(header.orientation));
+  const AxisRead columns =
+      read_of(cut.columns, whole.width, reduction, columns_are_reversed(header.orientation));
   const bool antialias = params_.quality != DecodeImageParams::Quality::bilinear;
   rows_.prepare(rows.resize, antialias);
   columns_.prepare(columns.resize, antialias);
   const Box upright{rows.begin + rows_.first_needed(), columns.begin + columns_.first_needed(),
                     rows_.end_needed() - rows_.first_needed(),
                     columns_.end_needed() - columns_.first_needed()};
-  const Box stored = stored_box(upright, header.orientation, height, width);
+  const Box stored = stored_box(upright, header.orientation, shrunk_side(header.height, reduction),
+                                shrunk_side(header.width, reduction));
   BRIGADE_ASSIGN(const Pixels pixels, reader.read(stored));
   if (header.orientation == 1) return pixels;
   return turn_upright(pixels, header.orientation, upright_);

@@ -115,6 +115,16 @@ int webp_orientation(std::string_view file) {
   return 1;
 }
 
+bool rows_are_reversed(int orientation) {
+  const PictureTurn turn = turn_of(orientation);
+  return turn.swaps ? turn.reverses_columns : turn.reverses_rows;
+}
+
+bool columns_are_reversed(int orientation) {
+  const PictureTurn turn = turn_of(orientation);
+  return turn.swaps ? turn.reverses_rows : turn.reverses_columns;
+}
+
 Box stored_box(const Box& upright, int orientation, std::int64_t height, std::int64_t width) {
   const PictureTurn turn = turn_of(orientation);
   Box box = upright;

@@ -29,6 +29,10 @@ int webp_orientation(std::string_view file);
 /// Height and width trade places.
 constexpr bool swaps_sides(int orientation) { return orientation >= 5; }
 
+/// Whether the upright rows, or columns, are stored from the last one on.
+bool rows_are_reversed(int orientation);
+bool columns_are_reversed(int orientation);
+
 /// The stored box of what is `upright` in the upright image of a stored image of that size.
 Box stored_box(const Box& upright, int orientation, std::int64_t height, std::int64_t width);
 

@@ -65,7 +65,7 @@ class ImageReader {
   /// Shrinks the image of open() by a power of two of at most `most`, if the reader can do that
   /// while it decodes, and returns this number: sides become ceil(side / number). Before read(),
   /// whose box then lies in the shrunk image.
-  virtual int reduce(int most) { return std::min(most, 1); }
+  virtual int reduce(int /*most*/) { return 1; }
   /// The pixels of a box that lies in the image; 16 bits are rounded to 8.
   virtual Result<Pixels> read(const Box& box) = 0;
   /// The pixels are not needed any more: what they took is given back if it is much.

@@ -149,8 +149,8 @@ class JpegHuffman {
   // `bits_`. They differ where known ones are jumped over.
   std::int64_t mcu_ = 0, at_ = 0;
   JpegPositions* positions_ = nullptr;
-  std::int64_t known_ = 0;     // of them, when the file began
-  std::int64_t note_at_ = -1;  // the first MCU that should have an entry and has none
+  std::int64_t known_ = 0;         // of them, when the file began
+  std::int64_t note_at_ = kNever;  // the first MCU that should have an entry and has none
   std::size_t entries_per_row_ = 0;
   const std::uint8_t* scan_ = nullptr;  // the first byte of the file's codes
   // In a segment between restart markers: bytes of codes before the piece, and a place in the file

@@ -138,7 +138,7 @@ class JpegReader : public ImageReader {
     const bool gray = stored_ && jpeg_.num_components == 1;
     const int channels = stored_ ? jpeg_.num_components : kChannels;
     jpeg_.out_color_space = four_colors ? JCS_CMYK : gray ? JCS_GRAYSCALE : JCS_RGB;
-    const bool indexed = index_ != nullptr && !jpeg_.progressive_mode && !jpeg_.arith_code;
+    const bool indexed = index_ != nullptr && JpegHuffman::starts_in(jpeg_);
     const DecodeIndex::Key key = indexed ? DecodeIndex::key_of(bytes_) : DecodeIndex::Key();
     if (indexed) positions_ = index_->find(key);
     const std::int64_t known = positions_.known;

@@ -2,11 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include <brigade/text.h>
 #include "tests/support/images/decode_test.h"
+#include "tests/support/images/exact_resize.h"
 
 namespace brigade {
 namespace {
@@ -29,12 +30,8 @@ Picture ramp(std::int64_t height, std::int64_t width) {
   return out;
 }
 
-int largest_difference(const Picture& a, const Picture& b) {
-  EXPECT_EQ(a.bytes.size(), b.bytes.size());
-  int out = 0;
-  for (std::size_t i = 0; i < a.bytes.size(); ++i)
-    out = std::max(out, std::abs(a.bytes[i] - b.bytes[i]));
-  return out;
+double largest_difference(const Picture& a, const Picture& b) {
+  return difference(a, std::vector<double>(b.bytes.begin(), b.bytes.end())).largest;
 }
 
 class ReducedQualityTest : public DecodeTest {
