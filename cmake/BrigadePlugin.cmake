@@ -31,18 +31,20 @@ libraries]): NAME and CONTRACT must be there, and nothing else: ${ARGN}")
   else()
     target_link_libraries(${ARG_NAME} PRIVATE ${ARG_LIBRARIES})
   endif()
-  # A symbol that nobody has is an error of the linker, not of the process that opens it. With a
-  # sanitizer of clang, whose symbols lie in the program, the linker cannot know.
-  set(no_undefined -Wl,--no-undefined)
-  get_directory_property(link_options LINK_OPTIONS)
-  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND
-     "${CMAKE_CXX_FLAGS} ${link_options}" MATCHES "-fsanitize")
-    set(no_undefined "")
-  endif()
   foreach(target ${targets})
     target_link_libraries(${target} PRIVATE Brigade::brigade)
-    target_link_options(${target} PRIVATE ${no_undefined})
+    brigade_no_undefined(${target})
     set_target_properties(${target} PROPERTIES
       PREFIX "" SUFFIX ".so" CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   endforeach()
+endfunction()
+
+# A symbol that nobody has is an error of the linker, not of the process that opens it. With
+# a sanitizer of clang, whose symbols lie in the program, the linker cannot know.
+function(brigade_no_undefined target)
+  get_directory_property(link_options LINK_OPTIONS)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang" OR
+     NOT "${CMAKE_CXX_FLAGS} ${link_options}" MATCHES "-fsanitize")
+    target_link_options(${target} PRIVATE -Wl,--no-undefined)
+  endif()
 endfunction()

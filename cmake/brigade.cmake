@@ -67,12 +67,6 @@ function(brigade_sources_of result)
   set(${result} ${sources} PARENT_SCOPE)
 endfunction()
 
-# What is missing is an error of the linker. A sanitizer of clang lies in the program, where a
-# library finds it at the start.
-set(brigade_no_undefined -Wl,--no-undefined)
-if(BRIGADE_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-  set(brigade_no_undefined "")
-endif()
 add_library(libbrigade SHARED $<TARGET_OBJECTS:brigade_core_objects>)
 set_target_properties(libbrigade PROPERTIES
   OUTPUT_NAME brigade EXPORT_NAME brigade
@@ -83,7 +77,8 @@ target_include_directories(libbrigade INTERFACE
   $<INSTALL_INTERFACE:include>)
 target_link_libraries(libbrigade PRIVATE
   yaml-cpp ZLIB::ZLIB brigade_xxhash Threads::Threads ${CMAKE_DL_LIBS})
-target_link_options(libbrigade PRIVATE ${brigade_no_undefined} -Wl,--as-needed)
+target_link_options(libbrigade PRIVATE -Wl,--as-needed)
+brigade_no_undefined(libbrigade)
 target_compile_features(libbrigade INTERFACE cxx_std_20)
 add_library(Brigade::brigade ALIAS libbrigade)  # what find_package(Brigade) gives
 add_library(brigade_c INTERFACE)  # without what C++ needs
@@ -144,7 +139,7 @@ function(brigade_module)
   set(module brigade_${ARG_NAME})
   add_library(${module} MODULE $<TARGET_OBJECTS:${objects}>)
   target_link_libraries(${module} PRIVATE libbrigade ${ARG_LIBRARIES})
-  target_link_options(${module} PRIVATE ${brigade_no_undefined})
+  brigade_no_undefined(${module})
   # A LibTorch with CUDA lies somewhere else where it runs: `./dev package --cuda` finds it there.
   set(remember_libraries ON)
   if(BRIGADE_TORCH STREQUAL "CUDA")
