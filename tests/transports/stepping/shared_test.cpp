@@ -8,7 +8,6 @@
 #include <algorithm>
 
 #include <brigade/text.h>
-#include "tests/support/planned_shape.h"
 #include "tests/transports/stepping/explore.h"
 #include "tests/transports/stepping/stepped_run.h"
 #include "transports/stream_ends.h"
@@ -34,15 +33,10 @@ class SteppedShared : public SteppedRun {
   static constexpr std::uint64_t kSlots = 4;
 
   static SharedShape line_of(const SharedScenario& scenario) {
-    GraphBuilder graph;
-    ValidStage& stream = graph.producer("stream", {support::kPlannedNumber});
-    stream.chunk = scenario.task;
-    stream.replicas = scenario.samples.size();
-    graph.type_of("stream").indexed = false;
-    ValidStage& reader = graph.consumer("reader", {"stream"});
-    reader.batched = true;
-    reader.sources[0].batch = scenario.batch;
-    return support::planned_shape(graph, {kSlots, 0});
+    return stream_shape({.chunk = scenario.task,
+                         .batch = scenario.batch,
+                         .slots = kSlots,
+                         .replicas = scenario.samples.size()});
   }
 
   void reset() override {
@@ -104,19 +98,12 @@ class SteppedShared : public SteppedRun {
     slot = {number, value};
   }
   void read() {
-    Channel<P> channel(control_, 1, 0, 0);
-    while (const auto task = claim(channel, 1, 0)) {
-      SlotCounts counts;
-      for (std::uint64_t i = 0; i < scenario_.batch; ++i) {
-        const std::uint64_t number = *task * scenario_.batch + i;
-        fibers_->step();
-        const auto& [there, value] = slots_[number % kSlots];
-        if (there != number) fibers_->fail(concat("slot ", number, " is not there"));
-        if (value == 0) ++counts.pads;
-        seen_.push_back(value);
-      }
-      channel.finish(*task, counts);
-    }
+    read_batches(1, scenario_.batch, [&](std::uint64_t number) {
+      const auto& [there, value] = slots_[number % kSlots];
+      if (there != number) fibers_->fail(concat("slot ", number, " is not there"));
+      seen_.push_back(value);
+      return value == 0;
+    });
   }
   static std::uint64_t value_of(int replica, std::uint64_t sample) {
     return 100 * static_cast<std::uint64_t>(replica + 1) + sample;
@@ -135,11 +122,7 @@ class SteppedShared : public SteppedRun {
         fibers_->fail(concat(got.size(), " samples of replica ", r, " came"));
       full += got.size();
     }
-    const std::uint64_t end = control_.index_spaces[0]->end.value.raw();
-    if (level(0, 0) != end || level(1, 0) != end || end % scenario_.batch != 0)
-      fibers_->fail(
-          concat("watermarks at ", level(0, 0), " and ", level(1, 0), ", the end is ", end));
-    expect_audit(0, 1, 0, full);
+    expect_stream_ended(scenario_.batch, full);
   }
 
   const SharedScenario& scenario_;

@@ -6,8 +6,22 @@
 #include <vector>
 
 #include <brigade/text.h>
+#include "tests/support/planned_shape.h"
 
 namespace brigade::stepping {
+
+SharedShape stream_shape(const StreamLine& line) {
+  GraphBuilder graph;
+  graph.graph().epochs = line.epochs;
+  ValidStage& stream = graph.producer("stream", {support::kPlannedNumber});
+  stream.chunk = line.chunk;
+  stream.replicas = line.replicas;
+  graph.type_of("stream").indexed = false;
+  ValidStage& reader = graph.consumer("reader", {"stream"});
+  reader.batched = true;
+  reader.sources[0].batch = line.batch;
+  return support::planned_shape(graph, {line.slots, 0});
+}
 
 SteppedRun::SteppedRun(const Events& events, SharedShape shape)
     : events_(events), shape_(std::move(shape)), memory_(control_bytes<P>(shape_)) {}
@@ -121,6 +135,14 @@ void SteppedRun::stop_the_sources() {
     repair_the_dead();
   }
   lower_ends();
+}
+
+void SteppedRun::expect_stream_ended(std::uint64_t batch, std::uint64_t full) {
+  const std::uint64_t end = control_.index_spaces[0]->end.value.raw();
+  if (level(0, 0) != end || level(1, 0) != end || end % batch != 0)
+    fibers_->fail(
+        concat("watermarks at ", level(0, 0), " and ", level(1, 0), ", the end is ", end));
+  expect_audit(0, 1, 0, full);
 }
 
 void SteppedRun::expect_audit(StageNumber writer, StageNumber reader, QueueNumber queue,

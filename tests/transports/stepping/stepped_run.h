@@ -14,10 +14,21 @@
 #include "tests/support/line.h"
 #include "tests/transports/stepping/stepped_policy.h"
 #include "transports/audit.h"
+#include "transports/channel.h"
 #include "transports/stop.h"
 #include "transports/wait.h"
 
 namespace brigade::stepping {
+
+/// A stream, stage 0, and its reader of batches.
+struct StreamLine {
+  std::uint64_t chunk = 1;
+  std::uint64_t batch = 2;
+  std::uint64_t slots = 4;
+  std::uint64_t replicas = 1;
+  std::uint64_t epochs = 1;
+};
+SharedShape stream_shape(const StreamLine& line);
 
 /// What may happen in a run.
 struct Events {
@@ -79,6 +90,22 @@ class SteppedRun {
         control_, global(stage, replica), 0, [&] { return queues.try_claim(); }, DoNothing{}, also);
     return found.look == Look::ended ? std::nullopt : std::optional(found.task);
   }
+  /// All of a reader of batches: each number in order. `is_padding` looks at its slot.
+  template <class IsPadding>
+  void read_batches(StageNumber reader, std::uint64_t batch, IsPadding is_padding) {
+    Channel<P> channel(control_, reader, 0, 0);
+    while (const auto task = claim(channel, reader, 0)) {
+      SlotCounts counts;
+      for (std::uint64_t number = *task * batch; number < (*task + 1) * batch; ++number) {
+        fibers_->step();
+        if (is_padding(number)) ++counts.pads;
+      }
+      channel.finish(*task, counts);
+    }
+  }
+  /// A stream, stage 0, and its reader of batches both went to the recorded end, a multiple of
+  /// `batch`, with so many samples.
+  void expect_stream_ended(std::uint64_t batch, std::uint64_t full);
   /// So many samples went over an edge, and no other.
   void expect_audit(StageNumber writer, StageNumber reader, QueueNumber queue, std::uint64_t full);
 

@@ -10,7 +10,6 @@
 #include <algorithm>
 
 #include <brigade/text.h>
-#include "tests/support/planned_shape.h"
 #include "tests/transports/stepping/explore.h"
 #include "tests/transports/stepping/stepped_run.h"
 #include "transports/stream_ends.h"
@@ -44,14 +43,10 @@ class SteppedStream : public SteppedRun {
 
   static std::uint64_t slots_of(const StreamScenario& scenario) { return 2 * scenario.batch; }
   static SharedShape line_of(const StreamScenario& scenario) {
-    GraphBuilder graph;
-    graph.graph().epochs = scenario.samples.size();
-    graph.producer("stream", {support::kPlannedNumber}).chunk = scenario.chunk;
-    graph.type_of("stream").indexed = false;
-    ValidStage& reader = graph.consumer("reader", {"stream"});
-    reader.batched = true;
-    reader.sources[0].batch = scenario.batch;
-    return support::planned_shape(graph, {slots_of(scenario), 0});
+    return stream_shape({.chunk = scenario.chunk,
+                         .batch = scenario.batch,
+                         .slots = slots_of(scenario),
+                         .epochs = scenario.samples.size()});
   }
 
   void reset() override {
@@ -125,19 +120,12 @@ class SteppedStream : public SteppedRun {
   }
 
   void read() {
-    Channel<P> channel(control_, 1, 0, 0);
-    while (const auto task = claim(channel, 1, 0)) {
-      SlotCounts counts;
-      for (std::uint64_t i = 0; i < scenario_.batch; ++i) {
-        const std::uint64_t number = *task * scenario_.batch + i;
-        fibers_->step();
-        const Slot& slot = slots_[number % slots_.size()];
-        if (slot.number != number) fibers_->fail(concat("slot ", number, " is not there"));
-        if (slot.padding) ++counts.pads;
-        seen_.push_back(slot);
-      }
-      channel.finish(*task, counts);
-    }
+    read_batches(1, scenario_.batch, [&](std::uint64_t number) {
+      const Slot& slot = slots_[number % slots_.size()];
+      if (slot.number != number) fibers_->fail(concat("slot ", number, " is not there"));
+      seen_.push_back(slot);
+      return slot.padding;
+    });
   }
 
   void check_the_end() override {
@@ -157,11 +145,7 @@ class SteppedStream : public SteppedRun {
       if (all && next[epoch] != scenario_.samples[epoch])
         fibers_->fail(concat(next[epoch], " samples of epoch ", epoch, " came"));
     }
-    const std::uint64_t end = control_.index_spaces[0]->end.value.raw();
-    if (level(0, 0) != end || level(1, 0) != end || end % scenario_.batch != 0)
-      fibers_->fail(
-          concat("watermarks at ", level(0, 0), " and ", level(1, 0), ", the end is ", end));
-    expect_audit(0, 1, 0, full);
+    expect_stream_ended(scenario_.batch, full);
   }
 
   const StreamScenario& scenario_;
